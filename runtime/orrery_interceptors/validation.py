@@ -27,6 +27,7 @@ from .jsontext import Json
 from .tomllines import Loc, line_index
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN = 60
 
@@ -77,7 +78,7 @@ def dotted(loc: Loc) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=not part.isprintable())
             text += f".{name}" if text else name
     return text
 
@@ -98,8 +99,12 @@ def validate(model: type[_Model], value: Json, origin: Origin, at: Loc = ()) -> 
         made = model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
+            if detail["type"] == "too_short" and detail["input"]:
+                continue  # its items are wrong, which is said of them
             loc = (*at, *detail["loc"])
             problems.setdefault(loc, _problem(model, detail, origin, loc))
+    except UnicodeEncodeError:
+        pass  # pydantic cannot hold half of a surrogate pair; it is among the problems
     else:
         if not problems:
             return made
@@ -170,23 +175,26 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def shown(value: Json) -> str:
-    """A value in a sentence: as JSON, cut where it is long."""
+    """A value in a sentence: as JSON, cut where it is long, what cannot be seen in it escaped."""
     try:
         text = json.dumps(value, ensure_ascii=False)
+        text = text if text.isprintable() else json.dumps(value)
     except (TypeError, ValueError, RecursionError):
         return kind_of(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _unfit(value: Json, loc: Loc) -> Iterator[tuple[Loc, str]]:
-    """Every value within that JSON does not know: dates, NaN, infinities, numbers that no double can hold."""
+    """Every value and name within that JSON does not know: dates, NaN, numbers that no double can hold, and so on."""
     stack: list[tuple[Loc, Json]] = [(loc, value)]
     while stack:
         here, item = stack.pop()
         if isinstance(item, dict):
-            stack += [((*here, name), member) for name, member in item.items()]
+            stack += [((*here, name), each) for name, member in reversed(item.items()) for each in (member, name)]
         elif isinstance(item, (list, tuple)):
-            stack += [((*here, index), member) for index, member in enumerate(item)]
+            stack += [((*here, index), item[index]) for index in reversed(range(len(item)))]
+        elif isinstance(item, str) and _SURROGATE.search(item):
+            yield here, "must not hold half of a surrogate pair, which no UTF-8 text can carry"
         elif isinstance(item, (date, time)):
             yield here, "must not be a date or time, which JSON does not know; write it as a string"
         elif isinstance(item, (int, float)) and not _is_double(item):
