@@ -120,7 +120,9 @@ def _problem(model: type[BaseModel], detail: ErrorDetails, origin: Origin, at: L
     elif kind == "missing":
         what, fix = "is missing", _example(model, loc)
     elif kind in _EXPECTED:
-        what = f"must be {_EXPECTED[kind]}, not {kind_of(detail['input'], origin.table)}"
+        given = detail["input"]
+        fraction = kind == "int_type" and isinstance(given, float)
+        what = f"must be {_EXPECTED[kind]}, not {shown(given) if fraction else kind_of(given, origin.table)}"
         fix = _example(model, loc)
     elif kind in ("model_type", "dict_type"):
         what = f"must be {origin.table}, not {kind_of(detail['input'], origin.table)}"

@@ -1,9 +1,10 @@
 """Config files and locks: where they are, what they say, and what all layers say together."""
 
 from .files import FOLDER, LayerFile, Places, find_project
-from .layers import KEYS, LoadedConfig, Source, load_config
+from .layers import LoadedConfig, Source, load_config
 from .lock import Comparison, Lock, LockEntry, compare, drop_entry, put_entry, read_lock
 from .model import (
+    KEYS,
     Audit,
     Budget,
     Config,

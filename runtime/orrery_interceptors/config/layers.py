@@ -14,25 +14,9 @@ from ..errors import ConfigError, InputError, Problem
 from ..fields import absolute
 from ..jsontext import Json
 from ..tomllines import Loc
-from ..validation import closest, in_order, keys_of, model_within, validate
+from ..validation import in_order, keys_of, validate
 from .files import LayerFile, Places, read_layers
-from .model import Config, ConfigFile, Extension, Layer, Tables
-
-
-def _all_keys() -> tuple[str, ...]:
-    return tuple(
-        f"{table}.{key}"
-        for table, info in keys_of(Tables).items()
-        if (model := model_within(info.annotation))
-        for key in keys_of(model)
-    )
-
-
-KEYS = _all_keys()
-"""Every key that a layer may set, extensions aside, as `table.key`."""
-
-_EXTENSIONS = "extensions"
-_LOCKABLE = (*keys_of(Tables), *KEYS, _EXTENSIONS)
+from .model import EXTENSIONS, KEYS, Config, ConfigFile, Extension, Layer, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +96,11 @@ def _parse(layer: LayerFile) -> ConfigFile:
     try:
         file = validate(ConfigFile, values, origin)
     except InputError as error:
-        raise InputError(in_order([*problems, *error.problems])) from None
-    for index, key in enumerate(file.locked):
-        if key not in _LOCKABLE:
-            meant = closest(key, _LOCKABLE)
-            fix = f"did you mean {meant}?" if meant else 'name a key such as "limits.fuel", or a table such as "policy"'
-            problems.append(origin.problem(("locked", index), "there is no such key to lock", fix))
-    if problems:
-        raise InputError(in_order(problems))
-    return file
+        problems += error.problems
+    else:
+        if not problems:
+            return file
+    raise InputError(in_order(problems))
 
 
 def _merge(project: Path, parsed: list[tuple[LayerFile, ConfigFile]]) -> LoadedConfig:
@@ -141,8 +121,8 @@ def _merge(project: Path, parsed: list[tuple[LayerFile, ConfigFile]]) -> LoadedC
                 values[table][name] = layer.toml.values[table][name]
                 line = layer.toml.origin.line((table, name))
                 sources[key] = Source(layer.layer, layer.path, line, locks.get(key))
-        if file.extensions and _EXTENSIONS in ignored:
-            warnings.append(_ignored(layer, (_EXTENSIONS,), ignored[_EXTENSIONS]))
+        if file.extensions and EXTENSIONS in ignored:
+            warnings.append(_ignored(layer, (EXTENSIONS,), ignored[EXTENSIONS]))
         else:
             extensions += _extensions(layer, file)
     config = Config.model_validate(values).model_copy(update={"extensions": tuple(extensions)})
@@ -155,7 +135,7 @@ def _locks(parsed: list[tuple[LayerFile, ConfigFile]]) -> dict[str, Path]:
         key: layer.path
         for layer, file in parsed
         for lock in file.locked
-        for key in (*KEYS, _EXTENSIONS)
+        for key in (*KEYS, EXTENSIONS)
         if key == lock or key.startswith(f"{lock}.")
     }
 
@@ -174,7 +154,7 @@ def _extensions(layer: LayerFile, file: ConfigFile) -> list[Extension]:
             settings=entry.settings,
             layer=layer.layer,
             file=layer.path,
-            line=layer.toml.origin.line((_EXTENSIONS, index)),
+            line=layer.toml.origin.line((EXTENSIONS, index)),
         )
         for index, entry in enumerate(file.extensions)
     ]

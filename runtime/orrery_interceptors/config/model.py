@@ -7,12 +7,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from ..fields import PathText, Patterns, Url, Variable
 from ..jsontext import Json
-from ..validation import Strict
+from ..validation import FieldError, Strict, closest, keys_of, model_within
 
 
 class Layer(StrEnum):
@@ -143,6 +143,30 @@ class Tables(Table):
     log: Log = Log()
 
 
+def _all_keys() -> tuple[str, ...]:
+    return tuple(
+        f"{table}.{key}"
+        for table, info in keys_of(Tables).items()
+        if (model := model_within(info.annotation))
+        for key in keys_of(model)
+    )
+
+
+KEYS = _all_keys()
+"""Every key that a layer may set, extensions aside, as `table.key`."""
+
+EXTENSIONS = "extensions"
+
+
+def _check_lock(key: str) -> str:
+    known = (*KEYS, *keys_of(Tables), EXTENSIONS)
+    if key not in known:
+        meant = closest(key, known)
+        fix = f"did you mean {meant}?" if meant else 'name a key such as "limits.fuel", or a table such as "policy"'
+        raise FieldError("there is no such key to lock", fix)
+    return key
+
+
 class ExtensionEntry(Table):
     """One `[[extensions]]` of a file, as it stands there."""
 
@@ -157,7 +181,7 @@ class ConfigFile(Tables):
 
     extensions: Annotated[tuple[ExtensionEntry, ...], Field(strict=False)] = ()
     workspace: bool = False
-    locked: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    locked: Annotated[tuple[Annotated[str, AfterValidator(_check_lock)], ...], Field(strict=False)] = ()
 
 
 class Extension(Table):
