@@ -248,7 +248,7 @@ paths = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 patterns = st.text("ab*._", min_size=1, max_size=6)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(paths, st.lists(patterns, max_size=3))
 def test_what_is_written_is_read_again(tmp_path: Path, declared: str, tools: list[str]) -> None:
     path = tmp_path / "lock.toml"

@@ -17,12 +17,12 @@ from ..reasons import clean
 from .output import print_json, print_problems, stop
 
 
-@click.group()
-def config() -> None:
+@click.group("config")
+def group() -> None:
     """Show the config and where it comes from."""
 
 
-@config.command()
+@group.command()
 @click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
