@@ -1,0 +1,1 @@
+"""Models: where answers come from."""
