@@ -9,9 +9,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from .patterns import Scope, parse_scope, pattern_problem
+from .patterns import MAX_PATTERN, Scope, parse_scope, pattern_problem
 from .validation import FieldError, kind_of
 
+MAX_ITEMS = 1024
+"""How many patterns, scopes or rules one array may hold."""
+
+_MAX_SCOPE = MAX_PATTERN + 32
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NAME = re.compile("[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
@@ -22,6 +26,13 @@ _SEMVER = re.compile(
     rf"(?:-{_PRERELEASE}(?:\.{_PRERELEASE})*)?"
     r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
+
+
+def _check_count(value: Any) -> Any:
+    """Before the items are looked at, which could be very many."""
+    if isinstance(value, (list, tuple)) and len(value) > MAX_ITEMS:
+        raise FieldError(f"must have at most {MAX_ITEMS} items, not {len(value)}")
+    return value
 
 
 def _check_name(text: str) -> str:
@@ -50,6 +61,8 @@ def _scope(value: Any) -> Scope:
         return value
     if not isinstance(value, str):
         raise FieldError(f'must be a string such as "tool.before:builtin.bash", not {kind_of(value, "a table")}')
+    if len(value) > _MAX_SCOPE:
+        raise FieldError(f"a scope has at most {_MAX_SCOPE} characters, this one {len(value)}")
     try:
         return parse_scope(value)
     except ValueError as error:
@@ -99,12 +112,13 @@ Version = Annotated[str, AfterValidator(_check_version)]
 Pattern = Annotated[str, AfterValidator(_check_pattern)]
 """A tool pattern; see `patterns`."""
 
-Patterns = Annotated[tuple[Pattern, ...], Field(strict=False)]
+Patterns = Annotated[tuple[Pattern, ...], Field(strict=False), BeforeValidator(_check_count)]
 """Tool patterns, written as an array."""
 
 Scopes = Annotated[
     tuple[Annotated[Scope, BeforeValidator(_scope)], ...],
     Field(strict=False),
+    BeforeValidator(_check_count),
     AfterValidator(lambda scopes: tuple(dict.fromkeys(scopes))),
 ]
 """Scopes, each written `point` or `point:tool-pattern`. What stands twice is kept once."""

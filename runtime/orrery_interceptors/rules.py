@@ -15,7 +15,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, Field
 
 from .errors import InputError, Problem
-from .fields import Pattern, Patterns
+from .fields import MAX_ITEMS, Pattern, Patterns
 from .jsontext import MAX_DEPTH, Json, JsonError, check_depth, check_surrogates
 from .tomllines import Loc
 from .validation import FieldError, Origin, Strict, kind_of, shown, validate
@@ -82,6 +82,8 @@ def parse_rules(values: Json, origin: Origin, at: Loc = ("rules",)) -> tuple[lis
     """
     if not isinstance(values, (list, tuple)):
         return [], [origin.problem(at, f"must be an array of rules, not {kind_of(values, origin.table)}")]
+    if len(values) > MAX_ITEMS:
+        return [], [origin.problem(at, f"must have at most {MAX_ITEMS} rules, not {len(values)}")]
     rules: list[Rule] = []
     problems: list[Problem] = []
     for index, value in enumerate(values):

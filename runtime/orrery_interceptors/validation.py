@@ -7,6 +7,7 @@ one. A validator of a field raises `FieldError`, whose text then stands in the p
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import math
 import re
@@ -30,6 +31,9 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN = 60
+
+MAX_PROBLEMS = 100
+"""How many problems of one value are said. Whoever wrote it may have meant to flood the reader."""
 
 
 class Strict(BaseModel):
@@ -78,14 +82,15 @@ def dotted(loc: Loc) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
+            part = part if len(part) <= _SHOWN else f"{part[:_SHOWN]}…"
             name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=not part.isprintable())
             text += f".{name}" if text else name
     return text
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems of one document in the order of their lines; those without a line first."""
-    return sorted(problems, key=lambda problem: problem.line or 0)
+    """Problems of one document in the order of their lines; what has no key either, and so is about all, last."""
+    return sorted(problems, key=lambda problem: (problem.key is None, problem.line or 0))
 
 
 def validate(model: type[_Model], value: Json, origin: Origin, at: Loc = ()) -> _Model:
@@ -93,7 +98,8 @@ def validate(model: type[_Model], value: Json, origin: Origin, at: Loc = ()) -> 
 
     Raises `InputError` with a problem for everything that is wrong, what JSON does not know included.
     """
-    problems = {loc: origin.problem(loc, what) for loc, what in _unfit(value, at)}
+    unfit = itertools.islice(_unfit(value, at), MAX_PROBLEMS + 1)
+    problems = {loc: origin.problem(loc, what) for loc, what in unfit}
     try:
         # Models may take Python's names from Python; files have one name for each key.
         made = model.model_validate(value, by_alias=True, by_name=False)
@@ -102,13 +108,19 @@ def validate(model: type[_Model], value: Json, origin: Origin, at: Loc = ()) -> 
             if detail["type"] == "too_short" and detail["input"]:
                 continue  # its items are wrong, which is said of them
             loc = (*at, *detail["loc"])
-            problems.setdefault(loc, _problem(model, detail, origin, loc))
+            if loc not in problems:
+                problems[loc] = _problem(model, detail, origin, loc)
+            if len(problems) > MAX_PROBLEMS:
+                break
     except UnicodeEncodeError:
         pass  # pydantic cannot hold half of a surrogate pair; it is among the problems
     else:
         if not problems:
             return made
-    raise InputError(in_order(problems.values()))
+    said = list(problems.values())
+    if len(said) > MAX_PROBLEMS:
+        said[MAX_PROBLEMS:] = [Problem("and more problems than these", file=origin.file)]
+    raise InputError(in_order(said))
 
 
 def _problem(model: type[BaseModel], detail: ErrorDetails, origin: Origin, at: Loc) -> Problem:

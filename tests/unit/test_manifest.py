@@ -343,6 +343,21 @@ def test_without_limits_the_hosts_hold(tmp_path: Path) -> None:
     assert (bounds.deadlines, bounds.limits, bounds.warnings) == (Deadlines(), Limits(), ())
 
 
+def test_a_flood_of_problems_is_counted(tmp_path: Path) -> None:
+    found = problems(tmp_path, "".join(f"a{number} = 1\n" for number in range(500)) + FULL)
+    assert len(found) == 101
+    assert found[-1].what == "and more problems than these"
+    (problem,) = problems(tmp_path, FULL + "[[rules]]\n" * 1023)
+    assert (problem.key, problem.what) == ("rules", "must have at most 1024 rules, not 1025")
+    scopes = ",".join(f'"tool.before:{number}"' for number in range(1025))
+    (problem,) = problems(tmp_path, changed('"tool.before:builtin.bash"', scopes))
+    assert problem.what == "must have at most 1024 items, not 1026"
+    (problem,) = problems(tmp_path, changed('"tool.before:builtin.bash"', f'"tool.before:{"x" * 10_000}"'))
+    assert "at most" in problem.what and len(str(problem)) < 400
+    (problem,) = problems(tmp_path, "x" * 10_000 + " = 1\n" + FULL)
+    assert len(str(problem)) < 400
+
+
 words = st.sampled_from([*FULL.split(), "=", "\n", "1", "nan", "2020-01-01", "{}", "[]", '"', "true", "[[", "]]"])
 
 
