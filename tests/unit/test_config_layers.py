@@ -381,6 +381,20 @@ def test_the_project_is_the_nearest_folder_that_has_one(machine: Machine, monkey
     assert find_project(machine.root) == machine.root
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_project_of_another_user_is_not_found_by_chance(machine: Machine) -> None:
+    folder = machine.project / ".orrery"
+    folder.mkdir()
+    deep = machine.project / "deep"
+    deep.mkdir()
+    os.chown(folder, 4711, -1)
+    assert find_project(machine.project) == machine.project
+    with pytest.raises(ConfigError, match="belongs to another user"):
+        find_project(deep)
+    os.chown(deep, 4711, -1)
+    assert find_project(deep) == machine.project
+
+
 def test_a_project_that_cannot_be_is_said(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)

@@ -47,12 +47,22 @@ class LayerFile:
 
 
 def find_project(start: Path | None = None) -> Path:
-    """The nearest folder, from `start` (default: the current one) upwards, that has an `.orrery`; else `start`."""
+    """The nearest folder, from `start` (default: the current one) upwards, that has an `.orrery`; else `start`.
+
+    Raises `ConfigError` where `start` cannot be found, and where the `.orrery` above it is another user's.
+    """
     try:
         start = (start or Path.cwd()).resolve()
     except (OSError, RuntimeError) as error:
         raise ConfigError(Problem(f"the project folder cannot be found: {error}", file=start)) from None
-    return next((folder for folder in (start, *start.parents) if _is_folder(folder / FOLDER)), start)
+    for folder in (start, *start.parents):
+        if (owner := _folder_owner(folder / FOLDER)) is None:
+            continue
+        if folder != start and not _is_trusted(owner, start):
+            what = f"this project belongs to another user ({owner})"
+            raise ConfigError(Problem(what, file=folder / FOLDER, fix="make it yours, or name the project's folder"))
+        return folder
+    return start
 
 
 def read_layers(project: Path, places: Places) -> list[LayerFile]:
@@ -96,33 +106,32 @@ def _workspace(project: Path) -> LayerFile | InputError | None:
         if found and not isinstance(marked, bool):
             return InputError(found.toml.origin.problem(("workspace",), "must be true or false"))
         if found and marked:
-            return found if _is_trusted(found, project) else InputError(_foreign(found))
+            owner = found.toml.owner
+            if owner is not None and _is_trusted(owner, project):
+                return found
+            what = f"this workspace belongs to another user ({owner})"
+            fix = "make its config file yours, or move the project out of the folder"
+            return InputError(found.toml.origin.problem(("workspace",), what, fix))
     return None
 
 
-def _is_trusted(found: LayerFile, project: Path) -> bool:
-    """Whether the file is the user's, the administrator's, or of whoever owns the project.
+def _is_trusted(owner: int, folder: Path) -> bool:
+    """Whether what lies above a folder is the user's, root's, or of whoever owns the folder.
 
     A folder above may be anyone's: in a shared one, such as that for temporary files, another user could otherwise
     configure what guards this one.
     """
     try:
-        owner = project.stat().st_uid
+        own = folder.stat().st_uid
     except OSError:
-        owner = os.geteuid()
-    return found.toml.owner in (os.geteuid(), 0, owner)
+        own = os.geteuid()
+    return owner in (os.geteuid(), 0, own)
 
 
-def _foreign(found: LayerFile) -> Problem:
-    return found.toml.origin.problem(
-        ("workspace",),
-        f"this workspace belongs to another user ({found.toml.owner})",
-        "make its config file yours, or move the project out of the folder",
-    )
-
-
-def _is_folder(path: Path) -> bool:
+def _folder_owner(path: Path) -> int | None:
+    """The user id that owns a folder; None where there is no folder."""
     try:
-        return stat.S_ISDIR(path.stat().st_mode)
+        status = path.stat()
     except OSError:
-        return False
+        return None
+    return status.st_uid if stat.S_ISDIR(status.st_mode) else None
