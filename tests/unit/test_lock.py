@@ -163,7 +163,7 @@ def test_a_failed_write_leaves_the_old_file(written: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
+    with pytest.raises(ConfigError, match="cannot be written: no space left on device"):
         put_entry(written, entry("one"))
     assert written.read_text() == TEXT
     assert names_in(written.parent) == ["lock.toml"]

@@ -159,7 +159,8 @@ def _update(path: Path, change: Callable[[tuple[LockEntry, ...]], tuple[LockEntr
             if (changed := change(entries)) != entries:
                 _replace(path, _rendered(changed))
     except OSError as error:
-        raise ConfigError(Problem(f"cannot be written: {error.strerror or error}", file=path)) from None
+        reason = error.strerror or str(error)
+        raise ConfigError(Problem(f"cannot be written: {reason[:1].lower()}{reason[1:]}", file=path)) from None
 
 
 @contextlib.contextmanager
