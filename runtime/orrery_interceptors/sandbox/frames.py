@@ -1,0 +1,163 @@
+"""Arguments and answers of the world's functions, straight in the C API's structures.
+
+A frame is made once for each thread and function and filled for each call: no type is asked for and no value converted
+that the world does not have. The strings given to a call must outlive it; a frame keeps the last ones it was given.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import addressof, c_uint64, string_at
+
+from ..points import Point
+from . import capi
+from .world import EXPORTS, Type, function_name
+
+Text = bytes
+"""A string of the world: UTF-8, which is not checked again."""
+
+Argument = Text | int | None
+"""A field of a payload: a string, or a number that may be missing."""
+
+_KINDS = {"string": capi.STRING, "u32": capi.U32, "record": capi.RECORD, "option": capi.OPTION}
+_LARGE = 64 * 1024
+
+
+class Results:
+    """Where an answer is written, and how it is read."""
+
+    def __init__(self) -> None:
+        # kind; result: is_ok, val. Read as words: three reads are cheaper than views of structures.
+        self._words = (c_uint64 * (ctypes.sizeof(capi.Val) // 8))()
+        self.address = addressof(self._words)
+
+    def take(self, most: int) -> tuple[str, str | int]:
+        """The case that was answered and its text; where the text has more than `most` bytes, their number.
+
+        A function that returned text alone gives the case `ok`; an error of the guest, the case `err`. Raises
+        `UnicodeDecodeError` never: the engine has checked the text. What C allocated is freed.
+        """
+        words = self._words
+        try:
+            inner = words[2]
+            if not words[1] & 0xFF:
+                return "err", _text(inner, most)
+            if not inner:
+                return "ok", ""
+            kind, first, second, payload = (c_uint64 * 4).from_address(inner)
+            if kind & 0xFF != capi.VARIANT:
+                return "ok", _text(inner, most)
+            case = string_at(second, first).decode()
+            return case, _text(payload, most) if payload else ""
+        finally:
+            capi.val_delete(self.address)
+
+
+def _text(at: int, most: int) -> str | int:
+    _, size, data, _ = (c_uint64 * 4).from_address(at)
+    if size > most:
+        return int(size)
+    return string_at(data, size).decode() if size else ""
+
+
+class Frame:
+    """The arguments of one function on one thread."""
+
+    def __init__(self, name: str) -> None:
+        params = EXPORTS[name].params
+        self.params = (capi.Val * len(params))()
+        self.count = len(params)
+        self.address = addressof(self.params)
+        self.results = Results() if EXPORTS[name].result is not None else None
+        self._kept: list[object] = []
+        self._strings: list[capi.Name] = []
+        self._site: list[capi.Val] = []
+        self._payload: list[capi.Val] = []
+        for value, (param, of) in zip(self.params, params, strict=True):
+            value.kind = _KINDS[of.kind]
+            if of.kind == "string":
+                self._strings.append(value.of.string)
+            else:
+                (self._site if param == "at" else self._payload).extend(self._record(value, of))
+        self._call_id = capi.Val(kind=capi.STRING)
+        self._call_name = self._call_id.of.string
+        self._budget = capi.Val(kind=capi.U64)
+        self._names = [
+            value.of.string if value.kind == capi.STRING else None for value in (*self._site, *self._payload)
+        ]
+
+    def _record(self, value: capi.Val, of: Type) -> list[capi.Val]:
+        entries = (capi.Entry * len(of.items))()
+        self._kept.append(entries)
+        value.of.record.size = len(of.items)
+        value.of.record.data = addressof(entries)
+        for entry, (field, kind) in zip(entries, of.items, strict=True):
+            entry.name.data = field.encode()
+            entry.name.size = len(field)
+            assert kind is not None
+            entry.val.kind = _KINDS[kind.kind]
+        return [entry.val for entry in entries]
+
+    def texts(self, *values: Text) -> None:
+        """Set the plain strings, in order."""
+        for name, value in zip(self._strings, values, strict=True):
+            name.data = value
+            name.size = len(value)
+
+    def site(self, session: Text, turn: int, pass_: int, agent: Text, call: Text | None) -> None:
+        """Set the site."""
+        site = self._site
+        session_name, agent_name = self._names[0], self._names[3]
+        assert session_name is not None and agent_name is not None
+        session_name.data = session
+        session_name.size = len(session)
+        site[1].of.u32 = turn
+        site[2].of.u32 = pass_
+        agent_name.data = agent
+        agent_name.size = len(agent)
+        if call is None:
+            site[4].of.option = None
+        else:
+            self._call_name.data = call
+            self._call_name.size = len(call)
+            site[4].of.option = addressof(self._call_id)
+
+    def payload(self, fields: tuple[Argument, ...]) -> None:
+        """Set the payload's fields, in the order of the contract."""
+        at = len(self._site)
+        for value in fields:
+            name = self._names[at]
+            if name is not None:
+                name.data = value
+                name.size = len(value)  # type: ignore[arg-type]  # a string's place takes a string
+            elif value is None:
+                self._payload[at - len(self._site)].of.option = None
+            else:
+                self._budget.of.u64 = value
+                self._payload[at - len(self._site)].of.option = addressof(self._budget)
+            at += 1
+
+    def release(self) -> None:
+        """Let go of large texts, which would else stay until the thread's next call."""
+        for name in (*self._strings, *self._names):
+            if name is not None and name.size > _LARGE:
+                name.size = 0
+                name.data = b""
+
+
+class Frames(threading.local):
+    """The frames of the current thread, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self._frames: dict[str, Frame] = {}
+
+    def get(self, name: str) -> Frame:
+        """The frame of a function."""
+        frame = self._frames.get(name)
+        if frame is None:
+            frame = self._frames[name] = Frame(name)
+        return frame
+
+
+FUNCTIONS = {point: function_name(point) for point in Point}
