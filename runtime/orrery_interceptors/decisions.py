@@ -15,7 +15,8 @@ class TrailEntry:
 
     `mode` is the interceptor's, or `rule`, `policy` or `load`. `verdict` is what it answered: `proceed`, `deny`,
     `rewrite`, `handled`, or None where no answer came; `failure` then says why, and `reason` in words. `patch` is the
-    applied change (RFC 6902).
+    applied change (RFC 6902). `ran` says where it was asked: `inline`, or on a `thread` beside others. `logged` are the
+    lines it wrote, as (level, text), and `dropped` counts those beyond the limit; they are told, not kept.
     """
 
     extension: str | None
@@ -27,6 +28,9 @@ class TrailEntry:
     patch: tuple[Json, ...] | None = None
     duration_us: int = 0
     fuel: int | None = None
+    ran: str | None = None
+    logged: tuple[tuple[str, str], ...] = ()
+    dropped: int = 0
 
     def to_json(self) -> Json:
         """As it stands in a decision."""
@@ -40,6 +44,7 @@ class TrailEntry:
             "patch": None if self.patch is None else list(self.patch),
             "durationUs": self.duration_us,
             "fuel": self.fuel,
+            "ran": self.ran,
         }
 
 

@@ -17,7 +17,7 @@ Json = Any
 """A JSON value: None, bool, int, float, str, list of values, dict from str to value."""
 
 MAX_DEPTH = 128
-"""How deep a value may nest. serde_json, which most guests read with, stops one level above this."""
+"""How deep a value may nest: this many arrays and objects within each other are fine, one more is not."""
 
 _MAX_DIGITS = 309
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -84,18 +84,19 @@ def dumps(value: Json) -> str:
 
 def check_depth(value: Json) -> None:
     """Raise `JsonError` when the value nests deeper than `MAX_DEPTH`. Walks by level, so it cannot itself overflow."""
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    level = [value] if isinstance(value, (dict, list, tuple)) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return
         below: list[Json] = []
         for item in level:
             if isinstance(item, dict):
                 below += [member for member in item.values() if isinstance(member, (dict, list, tuple))]
             elif isinstance(item, (list, tuple)):
                 below += [member for member in item if isinstance(member, (dict, list, tuple))]
-        if not below:
-            return
         level = below
-    raise JsonError(_TOO_DEEP)
+    if level:
+        raise JsonError(_TOO_DEEP)
 
 
 def check_surrogates(value: Json) -> None:

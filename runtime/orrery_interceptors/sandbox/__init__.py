@@ -6,7 +6,7 @@ from .binary import ComponentError
 from .box import Loaded, Marshalling, Sandbox
 from .codecache import CacheRefusedError, CodeCache, default_folder
 from .compiler import CompileLimits
-from .guest import Bounds, Guest, SiteTexts
+from .guest import Bounds, Guest
 from .workers import Workers
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Loaded",
     "Marshalling",
     "Sandbox",
-    "SiteTexts",
     "Workers",
     "default_folder",
 ]

@@ -49,7 +49,7 @@ class MemoryPlan:
 
 @dataclass(slots=True)
 class _Scope:
-    """One component: its modules' memories by index (None: the module is not written here), and what it instantiates."""
+    """One component: its modules' memories by index (None: a module from elsewhere), and what it instantiates."""
 
     modules: list[tuple[Memory, ...] | None] = field(default_factory=list)
     instantiated: list[int] = field(default_factory=list)

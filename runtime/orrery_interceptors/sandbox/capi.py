@@ -176,7 +176,7 @@ def take_message(error: int) -> str:
 
 def layout_problem() -> str | None:
     """What about this wasmtime's structures is not as this module takes it to be, or None."""
-    pairs: list[tuple[type[Structure | Union], Any]] = [
+    pairs: list[tuple[Any, Any]] = [
         (Name, ffi.wasm_name_t),
         (Record, ffi.wasmtime_component_valrecord_t),
         (Result, ffi.wasmtime_component_valresult_t),
@@ -189,13 +189,17 @@ def layout_problem() -> str | None:
         if ctypes.sizeof(ours) != ctypes.sizeof(theirs):
             return f"{theirs.__name__} has {ctypes.sizeof(theirs)} bytes, not {ctypes.sizeof(ours)}"
     val: Any = ffi.wasmtime_component_val_t
+    ours_val: Any = Val
+    ours_entry: Any = Entry
+    ours_variant: Any = Variant
     theirs_of: Any = ffi.wasmtime_component_valunion_t
-    if val.of.offset != Val.of.offset or val.kind.offset != Val.kind.offset:
+    if val.of.offset != ours_val.of.offset or val.kind.offset != ours_val.kind.offset:
         return "wasmtime_component_val_t has its fields elsewhere"
     for ours_name, theirs_name in (("string", "string"), ("variant", "variant"), ("result", "result"), ("u64", "u64")):
         if getattr(theirs_of, theirs_name).offset != getattr(Of, ours_name).offset:
             return f"wasmtime_component_valunion_t has {theirs_name} elsewhere"
     entry: Any = ffi.wasmtime_component_valrecord_entry_t
-    if entry.val.offset != Entry.val.offset or ffi.wasmtime_component_valvariant_t.val.offset != Variant.val.offset:
+    variant: Any = ffi.wasmtime_component_valvariant_t
+    if entry.val.offset != ours_entry.val.offset or variant.val.offset != ours_variant.val.offset:
         return "a structure has its fields elsewhere"
     return None

@@ -10,7 +10,7 @@ import ctypes
 import threading
 from ctypes import addressof, c_uint64, string_at
 
-from ..points import Point
+from ..points import Point, Site
 from . import capi
 from .world import EXPORTS, Type, function_name
 
@@ -80,6 +80,7 @@ class Frame:
                 self._strings.append(value.of.string)
             else:
                 (self._site if param == "at" else self._payload).extend(self._record(value, of))
+        self._last_site: Site | None = None
         self._call_id = capi.Val(kind=capi.STRING)
         self._call_name = self._call_id.of.string
         self._budget = capi.Val(kind=capi.U64)
@@ -105,23 +106,26 @@ class Frame:
             name.data = value
             name.size = len(value)
 
-    def site(self, session: Text, turn: int, pass_: int, agent: Text, call: Text | None) -> None:
-        """Set the site."""
-        site = self._site
-        session_name, agent_name = self._names[0], self._names[3]
-        assert session_name is not None and agent_name is not None
-        session_name.data = session
-        session_name.size = len(session)
-        site[1].of.u32 = turn
-        site[2].of.u32 = pass_
-        agent_name.data = agent
-        agent_name.size = len(agent)
-        if call is None:
-            site[4].of.option = None
+    def site(self, site: Site) -> None:
+        """Set the site; free of cost where it is the last one."""
+        if site is self._last_site:
+            return
+        values, names = self._site, self._names
+        session, agent = site.session.encode(), site.agent.encode()
+        for name, text in ((names[0], session), (names[3], agent)):
+            assert name is not None
+            name.data = text
+            name.size = len(text)
+        values[1].of.u32 = site.turn
+        values[2].of.u32 = site.pass_
+        if site.call is None:
+            values[4].of.option = None
         else:
+            call = site.call.encode()
             self._call_name.data = call
             self._call_name.size = len(call)
-            site[4].of.option = addressof(self._call_id)
+            values[4].of.option = addressof(self._call_id)
+        self._last_site = site
 
     def payload(self, fields: tuple[Argument, ...]) -> None:
         """Set the payload's fields, in the order of the contract."""
@@ -144,6 +148,7 @@ class Frame:
             if name is not None and name.size > _LARGE:
                 name.size = 0
                 name.data = b""
+                self._last_site = None
 
 
 class Frames(threading.local):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import monotonic, perf_counter_ns
 from typing import Any
 
-from ..points import Point
+from ..points import Point, Site
 from ..reasons import clean, cut
 from ..verdicts import Answer, Failure, FailureKind, Reply, Verdict
 from . import binary, capi
@@ -38,17 +38,6 @@ class Bounds:
     payload_kib: int
     in_flight: int
     log_lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class SiteTexts:
-    """A site as it is given to guests."""
-
-    session: bytes
-    turn: int
-    pass_: int
-    agent: bytes
-    call: bytes | None
 
 
 class Host:
@@ -107,7 +96,7 @@ class Guest:
         point: Point,
         interceptor: bytes,
         settings: bytes,
-        site: SiteTexts,
+        site: Site,
         payload: tuple[Argument, ...],
         size: int,
         deadline_ms: int,
@@ -119,7 +108,7 @@ class Guest:
 
         def fill(frame: Frame) -> None:
             frame.texts(interceptor, settings)
-            frame.site(site.session, site.turn, site.pass_, site.agent, site.call)
+            frame.site(site)
             frame.payload(payload)
 
         return self._run(FUNCTIONS[point], fill, deadline_ms)

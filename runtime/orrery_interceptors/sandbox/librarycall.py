@@ -13,11 +13,11 @@ from typing import Any
 
 import wasmtime
 
-from ..points import Point
+from ..points import Point, Site
 from ..verdicts import Answer, Failure, Reply, Verdict
 from .failures import no_answer, take_error
 from .frames import FUNCTIONS, Argument
-from .guest import Guest, SiteTexts, answer_of
+from .guest import Guest, answer_of
 from .guestlog import LogLines
 from .world import EXTENSION, PAYLOADS
 
@@ -30,7 +30,7 @@ class LibraryGuest(Guest):
         point: Point,
         interceptor: bytes,
         settings: bytes,
-        site: SiteTexts,
+        site: Site,
         payload: tuple[Argument, ...],
         size: int,
         deadline_ms: int,
@@ -39,10 +39,10 @@ class LibraryGuest(Guest):
         if size > self._payload:
             return super().ask(point, interceptor, settings, site, payload, size, deadline_ms)
         where = _record(
-            session=site.session.decode(),
+            session=site.session,
             turn=site.turn,
-            agent=site.agent.decode(),
-            **{"pass": site.pass_, "call-id": None if site.call is None else site.call.decode()},
+            agent=site.agent,
+            **{"pass": site.pass_, "call-id": site.call},
         )
         names = [name for name, _ in PAYLOADS[point].items]
         fields = {

@@ -26,7 +26,7 @@ EXTENSION = f"{PACKAGE}/extension@{VERSION}"
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A component type. `items` are the fields of a record, the cases of a variant, what an option or a result holds."""
+    """A component type. `items` are a record's fields, a variant's cases, or what an option or a result holds."""
 
     kind: str
     items: tuple[tuple[str, Type | None], ...] = ()
