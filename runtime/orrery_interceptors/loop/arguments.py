@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..jsontext import Json, JsonError, dumps, loads
+from ..jsontext import Json, JsonError, loads
 
 
 def parse_arguments(text: str) -> Json:
@@ -17,8 +17,3 @@ def parse_arguments(text: str) -> Json:
         return loads(text)
     except JsonError:
         return text
-
-
-def as_arguments(value: Json) -> str:
-    """The input as a string of arguments; one that was never JSON goes back as it came."""
-    return value if isinstance(value, str) else dumps(value)

@@ -52,6 +52,8 @@ class Results:
             return case, _text(payload, most) if payload else ""
         finally:
             capi.val_delete(self.address)
+            # The next call drops what stands here before it writes: a boolean, which owns nothing.
+            words[0] = 0
 
 
 def _text(at: int, most: int) -> str | int:
