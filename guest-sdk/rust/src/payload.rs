@@ -51,7 +51,7 @@ pub struct ToolAfter {
 }
 
 impl ToolAfter {
-    /// What came of the call. An error when it is of a kind that this version does not know.
+    /// What came of the call. An error when it is no object.
     pub fn outcome(&self) -> Result<Outcome, Error> {
         Outcome::try_from(self.raw_outcome.value())
     }

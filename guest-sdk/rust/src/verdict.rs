@@ -21,39 +21,63 @@ impl Gate {
     }
 }
 
-/// What came of a tool call.
+/// What came of a tool call: an object tagged by `t`, with whatever else the tool put beside it.
+///
+/// `ok` has a `value`, `error` a `message`, `denied` a `reason` and who did it, `truncated` a `value` and what was
+/// omitted, `cancelled` nothing. Members that are not looked at go on as they are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The tool's result.
-    Ok(Value),
-    /// The tool failed, with this message.
-    Error(String),
-    /// The call was refused. An extension cannot make this one: it denies.
-    Denied {
-        /// Why.
-        reason: String,
-        /// By whom.
-        by: Value,
-    },
-    /// The result was too large, and cut; its members as they stand.
-    Truncated(Map<String, Value>),
-    /// The call was given up.
-    Cancelled,
-}
+pub struct Outcome(Map<String, Value>);
 
 impl Outcome {
+    /// The tool's result.
+    pub fn ok(value: impl Into<Value>) -> Outcome {
+        Outcome::tagged("ok", Some(("value", value.into())))
+    }
+
+    /// The tool failed, with this message.
+    pub fn error(message: impl Into<String>) -> Outcome {
+        Outcome::tagged("error", Some(("message", Value::String(message.into()))))
+    }
+
+    /// The call was given up.
+    pub fn cancelled() -> Outcome {
+        Outcome::tagged("cancelled", None)
+    }
+
+    fn tagged(tag: &str, member: Option<(&str, Value)>) -> Outcome {
+        let mut members = Map::new();
+        members.insert("t".to_string(), tag.into());
+        members.extend(member.map(|(name, value)| (name.to_string(), value)));
+        Outcome(members)
+    }
+
+    /// What kind it is: `ok`, `error`, `denied`, `truncated` or `cancelled`.
+    pub fn kind(&self) -> &str {
+        self.0.get("t").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The result, of `ok` and `truncated`.
+    pub fn value(&self) -> Option<&Value> {
+        self.0.get("value")
+    }
+
+    /// The message of `error`.
+    pub fn message(&self) -> Option<&str> {
+        self.0.get("message").and_then(Value::as_str)
+    }
+
+    /// All members.
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// All members, to be changed.
+    pub fn members_mut(&mut self) -> &mut Map<String, Value> {
+        &mut self.0
+    }
+
     pub(crate) fn to_value(&self) -> Value {
-        match self {
-            Outcome::Ok(value) => json!({"t": "ok", "value": value}),
-            Outcome::Error(message) => json!({"t": "error", "message": message}),
-            Outcome::Denied { reason, by } => json!({"t": "denied", "reason": reason, "by": by}),
-            Outcome::Truncated(members) => {
-                let mut members = members.clone();
-                members.insert("t".to_string(), "truncated".into());
-                Value::Object(members)
-            }
-            Outcome::Cancelled => json!({"t": "cancelled"}),
-        }
+        Value::Object(self.0.clone())
     }
 }
 
@@ -61,16 +85,9 @@ impl TryFrom<Value> for Outcome {
     type Error = Error;
 
     fn try_from(value: Value) -> Result<Outcome, Error> {
-        let Value::Object(mut members) = value else { return Err(Error::new("an outcome is an object")) };
-        let mut take = |name: &str| members.remove(name).unwrap_or_default();
-        let text = |value: Value| value.as_str().unwrap_or_default().to_string();
-        match take("t").as_str().unwrap_or_default() {
-            "ok" => Ok(Outcome::Ok(take("value"))),
-            "error" => Ok(Outcome::Error(text(take("message")))),
-            "denied" => Ok(Outcome::Denied { reason: text(take("reason")), by: take("by") }),
-            "truncated" => Ok(Outcome::Truncated(members)),
-            "cancelled" => Ok(Outcome::Cancelled),
-            other => Err(Error::new(format!("an outcome of the kind `{other}` is not known here"))),
+        match value {
+            Value::Object(members) => Ok(Outcome(members)),
+            _ => Err(Error::new("an outcome is an object")),
         }
     }
 }

@@ -49,9 +49,6 @@ def main() -> None:
         group(standalone_mode=False)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

@@ -33,8 +33,8 @@ fn register(ctx: &mut ExtCtx) -> Result<(), Error> {
     ctx.rewrite("canned-answers", Filter::all(), move |_at, call: &ToolBefore| {
         let found = settings.answers.iter().find(|canned| canned.fits(call));
         Ok(match found {
-            Some(Canned { error: Some(message), .. }) => ToolBeforeVerdict::Handled(Outcome::Error(message.clone())),
-            Some(canned) => ToolBeforeVerdict::Handled(Outcome::Ok(canned.value.clone().unwrap_or_default())),
+            Some(Canned { error: Some(message), .. }) => ToolBeforeVerdict::Handled(Outcome::error(message.clone())),
+            Some(canned) => ToolBeforeVerdict::Handled(Outcome::ok(canned.value.clone().unwrap_or_default())),
             None => ToolBeforeVerdict::Proceed,
         })
     })

@@ -1,6 +1,7 @@
 //! What a git command does to the remote.
 
 use crate::settings::Settings;
+use crate::shell::UNKNOWN;
 
 /// What a git command is: a push that must not be made, another command that it runs, or nothing of concern.
 #[derive(Debug, PartialEq)]
@@ -212,7 +213,8 @@ impl Push {
             }
             let deletes = self.delete || plain.len() > 1 && plain.starts_with(':');
             if deletes && settings.deny_delete {
-                return Git::Refused(format!("it deletes {target} on the remote"));
+                let what = if target.contains(UNKNOWN) { "a branch" } else { target };
+                return Git::Refused(format!("it deletes {what} on the remote"));
             }
         }
         // Without a refspec, or with all branches, what is pushed is not known; it may be a protected one.

@@ -29,13 +29,8 @@ fn register(ctx: &mut ExtCtx) -> Result<(), Error> {
 orrery_ext_api::export!(register);
 
 fn clean_outcome(outcome: &mut Outcome, options: Options) -> bool {
-    match outcome {
-        Outcome::Ok(value) => clean(value, options),
-        Outcome::Error(message) => clean_text(message, options),
-        Outcome::Truncated(members) => clean_members(members, options),
-        // The host's own words.
-        Outcome::Denied { .. } | Outcome::Cancelled => false,
-    }
+    // A denial is the host's own words.
+    outcome.kind() != "denied" && clean_members(outcome.members_mut(), options)
 }
 
 /// Redact a value in place; whether anything was.
@@ -142,8 +137,8 @@ mod tests {
                 json!({"t": "ok", "value": {"a": [1, {clean: 9007199254740993_u64}]}}),
             ),
             (
-                json!({"t": "truncated", "value": secret, "bytes": 10}),
-                json!({"t": "truncated", "value": clean, "bytes": 10}),
+                json!({"t": "truncated", "value": secret, "omitted": 10, "exit": 1}),
+                json!({"t": "truncated", "value": clean, "omitted": 10, "exit": 1}),
             ),
         ] {
             assert_eq!(ask(outcome), Asked::Rewrite(json!({"outcome": expected})));
