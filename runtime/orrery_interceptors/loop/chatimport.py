@@ -141,7 +141,8 @@ class _Importer:
             return
         text = self._text(message) or self._refusal(message)
         calls = self._calls(index, message)
-        last = self.lines[-1]
+        # Outcomes may stand between two answers.
+        last = next(line for line in reversed(self.lines) if line["t"] != "tool")
         if last["t"] == "assistant" and "calls" not in last:
             self._note("was joined to the answer before it, which called no tool")
             last["text"] += f"\n\n{text}"

@@ -114,12 +114,18 @@ class LibraryGuest(Guest):
 
 
 def _case(function: str, value: Any) -> tuple[str, str]:
-    """The case and its text. The library leaves results untagged where their types can be told apart."""
-    if function == "register":
-        return ("ok" if value.tag == "ok" else "err"), value.payload
+    """The case and its text. The library leaves a result or a variant untagged where its cases' types tell it.
+
+    `register` is a tagged result of two texts. At `context.build` the verdict, of nothing or a text, is untagged within
+    a tagged result; elsewhere a tagged verdict stands within an untagged result.
+    """
     if isinstance(value, str):
         return "err", value
-    return value.tag, value.payload or ""
+    if value.tag not in ("ok", "err"):
+        return value.tag, value.payload or ""
+    if value.tag == "err" or function == "register":
+        return value.tag, value.payload
+    return ("proceed", "") if value.payload is None else ("rewrite", value.payload)
 
 
 def _record(**fields: Any) -> Any:
