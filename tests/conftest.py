@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from guests.build import guest
 
+from guests.build import guest
 from orrery_interceptors import Config, Runtime
 from orrery_interceptors.config import Layer
 from orrery_interceptors.registry import Declared, load_registry

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .decisions import Decision
-from .jsontext import Json, JsonError, dumps
+from .jsontext import RECORD_DEPTH, Json, JsonError, dumps
 from .points import Site
 
 _log = logging.getLogger("orrery_interceptors")
@@ -40,7 +40,7 @@ class Event:
         """The event's JSON text, written once; None where the payload has none."""
         if not self._text:
             try:
-                self._text.append(dumps(self.to_json()))
+                self._text.append(dumps(self.to_json(), RECORD_DEPTH))
             except JsonError:
                 self._text.append(None)
         return self._text[0]

@@ -61,7 +61,7 @@ class CaseSite(Strict):
 
 
 class Case(Strict):
-    """One case. Of each pair `x` and `x_json` at most one is given; the second is JSON text, for what TOML cannot say."""
+    """One case. Of each pair `x` and `x_json` at most one is given; the second is JSON text."""
 
     name: Annotated[str, Field(min_length=1, max_length=256)]
     point: Point = Field(strict=False)

@@ -19,6 +19,9 @@ Json = Any
 MAX_DEPTH = 128
 """How deep a value may nest: this many arrays and objects within each other are fine, one more is not."""
 
+RECORD_DEPTH = MAX_DEPTH + 16
+"""How deep what we write around payloads may nest: decisions, events, records."""
+
 _MAX_DIGITS = 309
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -43,8 +46,8 @@ class JsonError(ValueError):
         super().__init__(what + where)
 
 
-def loads(text: str | bytes) -> Json:
-    """Read one JSON text.
+def loads(text: str | bytes, depth: int = MAX_DEPTH) -> Json:
+    """Read one JSON text that nests no deeper than `depth`.
 
     Raises `JsonError` for everything that the module refuses.
     """
@@ -59,15 +62,15 @@ def loads(text: str | bytes) -> Json:
         raise JsonError(what, line=error.lineno, column=error.colno) from None
     except RecursionError:
         raise JsonError(_TOO_DEEP) from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        check_depth(value)
+    if text.count("[") + text.count("{") > depth:
+        check_depth(value, depth)
     if "\\u" in text:
         check_surrogates(value)
     return value
 
 
-def dumps(value: Json) -> str:
-    """The value as a compact text in UTF-8's repertoire, members in the order they stand.
+def dumps(value: Json, depth: int = MAX_DEPTH) -> str:
+    """The value as a compact text in UTF-8's repertoire, members in the order they stand, no deeper than `depth`.
 
     Raises `JsonError`, with a pointer, for a value that has no such text.
     """
@@ -77,15 +80,15 @@ def dumps(value: Json) -> str:
             text.encode("utf-8")
     except (ValueError, TypeError, RecursionError) as error:
         _explain(value, error)
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        check_depth(value)
+    if text.count("[") + text.count("{") > depth:
+        check_depth(value, depth)
     return text
 
 
-def check_depth(value: Json) -> None:
-    """Raise `JsonError` when the value nests deeper than `MAX_DEPTH`. Walks by level, so it cannot itself overflow."""
+def check_depth(value: Json, depth: int = MAX_DEPTH) -> None:
+    """Raise `JsonError` when the value nests deeper than `depth`. Walks by level, so it cannot itself overflow."""
     level = [value] if isinstance(value, (dict, list, tuple)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         if not level:
             return
         below: list[Json] = []
@@ -96,7 +99,7 @@ def check_depth(value: Json) -> None:
                 below += [member for member in item if isinstance(member, (dict, list, tuple))]
         level = below
     if level:
-        raise JsonError(_TOO_DEEP)
+        raise JsonError(f"nested deeper than the depth limit of {depth}")
 
 
 def check_surrogates(value: Json) -> None:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from conftest import PAYLOADS, POINTS, Probes, interceptor
 
+from conftest import PAYLOADS, POINTS, Probes, interceptor
 from orrery_interceptors import Config, FailureKind, Mode, Point, Site
 from orrery_interceptors.points import SPECS
 
@@ -105,10 +105,8 @@ def test_the_site_and_the_payload_arrive_whole(probes: Probes, point: str, marsh
 
 @BOTH
 def test_unicode_and_empty_texts_cross_unharmed(probes: Probes, marshalling: Any) -> None:
-    text = "é漢🚀\x00\x1f" + "\\\"/\u2028"
-    runtime = probes(
-        ([interceptor("x")], {"x": {"t": "deny-if-contains", "text": "never"}}), marshalling=marshalling
-    )
+    text = "é漢🚀\x00\x1f" + '\\"/\u2028'
+    runtime = probes(([interceptor("x")], {"x": {"t": "deny-if-contains", "text": "never"}}), marshalling=marshalling)
     for value in (text, "", {"": ""}, [], None, 1e308, -0.0, 2**64, text * 1000):
         decision = runtime.decide("tool.before", {"tool": "", "input": value}, Site("", 0, 0, "é", ""))
         assert decision.payload["input"] == value and not decision.denied
@@ -205,9 +203,7 @@ def test_no_state_passes_from_one_call_to_the_next(probes: Probes, marshalling: 
 
 
 @BOTH
-def test_log_lines_are_told_cut_and_counted(
-    probes: Probes, caplog: pytest.LogCaptureFixture, marshalling: Any
-) -> None:
+def test_log_lines_are_told_cut_and_counted(probes: Probes, caplog: pytest.LogCaptureFixture, marshalling: Any) -> None:
     config = Config.model_validate({"limits": {"logLines": 3}})
     action = {"t": "log", "lines": 10, "bytes": 9000, "level": "warn"}
     decision = ask(probes, "tool.before", "gate", action, marshalling, config=config)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from conftest import CODE, ROOT
 from guests.build import component, toolchain
-
 from orrery_interceptors import Runtime
 from orrery_interceptors.cases import Case, CaseRunner, read_cases
 from orrery_interceptors.digests import file_digest

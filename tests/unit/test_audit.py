@@ -129,7 +129,9 @@ for index in range(10**6):
         assert found.records >= told + 1
 
 
-def test_an_audit_that_cannot_be_written_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_audit_that_cannot_be_written_is_said_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.jsonl"
     writer = AuditWriter(path, "decision")
     writer.record(decision(), {"tool": "t", "input": 1}, Site("s"))

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..decisions import Decision
 from ..digests import payload_digest
-from ..jsontext import Json, JsonError, dumps, loads
+from ..jsontext import RECORD_DEPTH, Json, JsonError, dumps, loads
 from ..points import Site
 
 VERSION = 1
@@ -62,10 +62,12 @@ def line_of(record: dict[str, Json], number: int, previous: str) -> tuple[bytes,
     """The record's line, its end included, and its hash."""
     head = {"v": VERSION, "n": number, **record, "prev": previous}
     try:
-        text = dumps(head)
+        text = dumps(head, RECORD_DEPTH)
     except JsonError:
         # What a payload held shows in a patch and has no text. The record says so; it is never lost.
-        text = dumps({**head, "trail": _printable(head.get("trail")), "tool": _printable(head.get("tool"))})
+        text = dumps(
+            {**head, "trail": _printable(head.get("trail")), "tool": _printable(head.get("tool"))}, RECORD_DEPTH
+        )
     data = text[:-1].encode()
     digest = hashlib.sha256(data).hexdigest()
     return data + f'{_HASH}{digest}"}}\n'.encode(), digest
@@ -73,7 +75,7 @@ def line_of(record: dict[str, Json], number: int, previous: str) -> tuple[bytes,
 
 def _printable(value: Any) -> Json:
     try:
-        dumps(value)
+        dumps(value, RECORD_DEPTH)
     except JsonError as error:
         return f"not written: {error}"
     return value
@@ -82,7 +84,7 @@ def _printable(value: Any) -> Json:
 def read_line(line: bytes) -> tuple[dict[str, Json], str]:
     """The record of a line without its end, and its hash. Raises `ValueError` with what is wrong with it."""
     try:
-        record = loads(line)
+        record = loads(line, RECORD_DEPTH)
     except JsonError as error:
         raise ValueError(f"is not JSON: {error}") from None
     if not isinstance(record, dict):

@@ -11,7 +11,7 @@ import click
 from ..audit import read_records, verify
 from ..config import find_project, load_config
 from ..errors import AuditError, ConfigError, Problem
-from ..jsontext import Json, dumps
+from ..jsontext import RECORD_DEPTH, Json, dumps
 from ..reasons import clean
 from .output import print_json, stop
 
@@ -41,7 +41,7 @@ def show(file: Path | None, denied: bool, session: str | None, tail: int | None,
         chosen = (record for record in read_records(path) if _is_wanted(record, denied, session))
         for record in deque(chosen, tail) if tail else chosen:
             if as_json:
-                click.echo(dumps(record))
+                click.echo(dumps(record, RECORD_DEPTH))
             else:
                 for line in _lines(record):
                     click.echo(line)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import click
 
 from ..errors import InputError, PayloadError, Problem
-from ..jsontext import Json, JsonError, dumps, loads
+from ..jsontext import RECORD_DEPTH, Json, JsonError, dumps, loads
 from ..points import Point, Site
 from .output import print_json, print_problems
 from .runtime import DENIED, open_runtime, runtime_options
@@ -59,7 +59,7 @@ def command(
                 continue
             denied |= decision.denied
             if jsonl or as_json:
-                click.echo(dumps(decision.to_json()))
+                click.echo(dumps(decision.to_json(), RECORD_DEPTH))
             else:
                 print_json(decision.to_json())
     if wrong:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..decisions import Decision, TrailEntry
-from ..jsontext import Json, JsonError, dumps
+from ..jsontext import RECORD_DEPTH, Json, JsonError, dumps
 from ..loop.events import Answered, CallEnded, Decided, LoopEvent, Stopped, Summary, TurnStarted
 from ..points import Point
 from ..reasons import clean, cut
@@ -172,7 +172,7 @@ def _as_json(event: LoopEvent) -> Json:
 
 def _text(value: Json) -> str:
     try:
-        return dumps(value)
+        return dumps(value, RECORD_DEPTH)
     except JsonError as error:
         return f"(not written: {error})"
 

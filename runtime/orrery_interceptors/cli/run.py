@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -22,7 +23,6 @@ from .printer import JsonPrinter, Printer, make_printer
 from .runtime import DENIED, FAILED, Opened, open_runtime, runtime_options
 
 _BUDGET = 3
-_INTERRUPTED = 130
 
 
 @click.command(
@@ -88,9 +88,9 @@ def _finished(run: _Run) -> Summary:
     """Run it; what goes wrong on the way is said in a sentence."""
     try:
         return anyio.run(_run, run)
-    except KeyboardInterrupt:
+    except _InterruptedError as interrupted:
         click.echo("interrupted: the session was broken off; what was decided is in the audit", err=True)
-        raise SystemExit(_INTERRUPTED) from None
+        raise SystemExit(128 + interrupted.number) from None
     except (ProviderError, MemoryStoreError) as error:
         stop([Problem(str(error))], FAILED)
     except SessionError as error:
@@ -120,11 +120,46 @@ async def _run(run: _Run) -> Summary:
                     setting=run.setting,
                     report=run.printer.show,
                 )
-                summary = await loop.run([turn.text for turn in run.script.turns])
+                summary = await _uninterrupted(loop, run.script)
         finally:
             memory.close()
     run.printer.end(summary)
     return summary
+
+
+async def _uninterrupted(loop: Loop, script: Session) -> Summary:
+    """Run the session's turns. A signal breaks them off, the tool that runs included. Raises `_InterruptedError`."""
+    caught: list[signal.Signals] = []
+
+    async def wait(scope: anyio.CancelScope) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for number in signals:
+                caught.append(number)
+                scope.cancel()
+                return
+
+    failed: Exception | None = None
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait, group.cancel_scope)
+        try:
+            await loop.run([turn.text for turn in script.turns])
+        except Exception as error:
+            # Raised below: the group would put it into an exception group.
+            failed = error
+        group.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    if caught:
+        raise _InterruptedError(caught[0])
+    return loop.summary
+
+
+class _InterruptedError(Exception):
+    """A signal broke the run off."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__(number.name)
+        self.number = number
 
 
 def _write_files(script: Session, workspace: Workspace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..jsontext import Json, JsonError, dumps
+from ..jsontext import MAX_DEPTH, Json, JsonError, dumps
 from ..points import SPECS, Kind, Point
 
 Field = bytes | int | None
@@ -39,7 +39,7 @@ def _field(name: str, kind: Kind, value: Json) -> Field:
     if kind is Kind.COUNT:
         return int(value) if value is not None else None
     try:
-        text: str = value if kind is Kind.TEXT else dumps(value)
+        text: str = value if kind is Kind.TEXT else dumps(value, MAX_DEPTH - 1)
         return text.encode()
     except UnicodeEncodeError:
         raise JsonError("a lone surrogate, which no UTF-8 text can carry", pointer=f"/{name}") from None

@@ -76,7 +76,7 @@ def read_package(toolchain: RustToolchain, folder: Path) -> CargoPackage:
 def package_from_metadata(metadata: Mapping[str, Any], manifest: Path) -> CargoPackage:
     """The package of a manifest, from what `cargo metadata` says. Raises `BuildError` where it is no extension."""
     packages = metadata["packages"]
-    package = next((each for each in packages if Path(each["manifest_path"]) == manifest.resolve()), None)
+    package = next((each for each in packages if Path(each["manifest_path"]).resolve() == manifest.resolve()), None)
     if package is None:
         raise BuildError(f"{manifest}: is a workspace; give the folder of one of its packages")
     if not any("cdylib" in target["crate_types"] for target in package["targets"]):
@@ -149,6 +149,15 @@ def check_component(component: Path, wit: Path, name: str) -> None:
     _run(command, None, f"{name}: the component is not of the world {WORLD}")
 
 
+def contract() -> Path:
+    """The folder of the contract: what came with the package, or in a checkout `wit`. Raises `BuildError`."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "wit", package.parents[1] / "wit"):
+        if (folder / "interceptors.wit").is_file():
+            return folder
+    raise BuildError(f"{package / 'wit'}: the contract is missing; install the package again")
+
+
 def find_wasm_tools() -> Path:
     """The `wasm-tools` program: beside this Python, or on the PATH. Raises `BuildError`."""
     found = shutil.which("wasm-tools", path=str(Path(sys.executable).parent)) or shutil.which("wasm-tools")
@@ -169,7 +178,7 @@ def _compile(toolchain: RustToolchain, package: CargoPackage, target_dir: Path |
         message = json.loads(line)
         if (
             message.get("reason") == "compiler-artifact"
-            and Path(message["manifest_path"]) == package.manifest.resolve()
+            and Path(message["manifest_path"]).resolve() == package.manifest.resolve()
         ):
             for path in map(Path, message["filenames"]):
                 if path.suffix == ".wasm":

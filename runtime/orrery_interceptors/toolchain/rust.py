@@ -103,8 +103,11 @@ def find(folder: Path, *, source: Source = Source.AUTO, say: Say | None = None) 
 
 
 def default_folder() -> Path:
-    """Where a standard library is built when nobody says: `.toolchain` beside the `runtime` folder this file is in."""
-    return Path(__file__).resolve().parents[3] / ".toolchain"
+    """Where a standard library is built when nobody says: `.toolchain` in a checkout, else the user's cache."""
+    root = Path(__file__).resolve().parents[3]
+    if (root / "wit").is_dir() and (root / "guest-sdk").is_dir():
+        return root / ".toolchain"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "orrery" / "toolchain"
 
 
 # ---- 1. installed ------------------------------------------------------------------------------------------------

@@ -39,7 +39,9 @@ class Fake:
         return Reply(answer)
 
 
-def run(*interceptors: Fake, point: Point = Point.TOOL_BEFORE, payload: Any = None, cap: int = 8, **more: Any) -> Decision:
+def run(
+    *interceptors: Fake, point: Point = Point.TOOL_BEFORE, payload: Any = None, cap: int = 8, **more: Any
+) -> Decision:
     plan = make_plan(more.pop("refusals", []), more.pop("defaults", []), list(interceptors), cap)
     return decide(plan, point, payload or CALL, SITE, **more)
 
@@ -228,9 +230,13 @@ def test_what_a_deny_after_the_tool_leaves() -> None:
 def test_context_is_edited_all_or_none() -> None:
     payload = {"sections": [], "recalled": [{"id": "m", "text": "x"}], "messages": [{"role": "user", "content": "a"}]}
     good = {"t": "add-section", "id": "s", "text": "hi"}
-    decision = run(Fake(rewrite(edits=[good, {"t": "drop-recalled", "id": "m"}])), point=Point.CONTEXT_BUILD, payload=payload)
+    decision = run(
+        Fake(rewrite(edits=[good, {"t": "drop-recalled", "id": "m"}])), point=Point.CONTEXT_BUILD, payload=payload
+    )
     assert decision.payload["sections"] == [{"id": "s", "text": "hi"}] and decision.payload["recalled"] == []
-    bad = run(Fake(rewrite(edits=[good, {"t": "drop-message", "index": 7}])), point=Point.CONTEXT_BUILD, payload=payload)
+    bad = run(
+        Fake(rewrite(edits=[good, {"t": "drop-message", "index": 7}])), point=Point.CONTEXT_BUILD, payload=payload
+    )
     assert bad.payload == payload and bad.trail[0].failure is FailureKind.INVALID_ANSWER and not bad.denied
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
 
+from conftest import ROOT
 from orrery_interceptors.sandbox import Bounds, CodeCache, CompileLimits, Loaded, Sandbox
 from orrery_interceptors.sandbox import codecache as module
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
 
-from orrery_interceptors.sandbox import Bounds, ComponentError, CompileLimits, Sandbox, capi
+from conftest import ROOT
+from orrery_interceptors.sandbox import Bounds, CompileLimits, ComponentError, Sandbox, capi
 from orrery_interceptors.sandbox.world import EXPORTS, EXTENSION, IMPORTS, LOG, Signature, Type
 from orrery_interceptors.toolchain.component import find_wasm_tools
 
@@ -57,7 +57,7 @@ def test_the_world_is_the_one_in_wit() -> None:
     assert signatures(wit, "extension") == dict(EXPORTS)
     assert signatures(wit, "log") == dict(IMPORTS)
     package = wit["packages"][0]["name"]
-    assert EXTENSION == package.replace("@", "/extension@") and LOG == package.replace("@", "/log@")
+    assert package.replace("@", "/extension@") == EXTENSION and package.replace("@", "/log@") == LOG
 
 
 def test_the_sdk_has_the_same_contract() -> None:
@@ -99,11 +99,19 @@ def test_a_conforming_component_is_loaded(tmp_path: Path, sandbox: Sandbox) -> N
     ("old", "new", "what"),
     [
         ("@1.0.0", "@2.0.0", "this host offers orrery:interceptors/log@1.0.0"),
-        ("proceed,\n        /// Edits", "proceed,\n        deny(string),\n        /// Edits", "another type of context-build"),
+        (
+            "proceed,\n        /// Edits",
+            "proceed,\n        deny(string),\n        /// Edits",
+            "another type of context-build",
+        ),
         ("turn: u32", "turn: u64", "at is of another type"),
         ("call-id: option<string>", "call-id: string", "at is of another type"),
         ("watcher: string,", "", "takes"),
-        ("register: func(settings: json) -> result<json, string>", "register: func(settings: json) -> json", "register"),
+        (
+            "register: func(settings: json) -> result<json, string>",
+            "register: func(settings: json) -> json",
+            "register",
+        ),
         ("watch: func", "look: func", "without watch"),
         ("write: func(level: level, message: string)", "write: func(level: level, message: list<u8>)", "message is of"),
         ("enum level {\n        debug,", "enum level {\n        trace,\n        debug,", "level is of another type"),
