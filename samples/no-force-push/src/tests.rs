@@ -68,7 +68,7 @@ fn settings_narrow_and_widen() {
 
 #[test]
 fn deep_nesting_ends() {
-    assert!(refused(&("sh -c '".repeat(1) + &"eval ".repeat(40) + "git push -f'")));
+    assert!(refused(&format!("sh -c '{}git push -f'", "eval ".repeat(40))));
     let deep = "$(".repeat(10_000);
     judge(&deep, &Settings::default());
 }
