@@ -168,7 +168,7 @@ def _component(reader: _Reader, depth: int) -> _Scope:
             scope.modules += [None] * _module_aliases(body)
         elif identifier in (10, 11):
             # A module that is imported or exported takes a place among the modules; which one is not worth knowing.
-            scope.nested_code |= _names_module(body)
+            scope.nested_code |= _names_module(body, exported=identifier == 11)
     return scope
 
 
@@ -216,6 +216,22 @@ def _module_aliases(body: _Reader) -> int:
     return found
 
 
-def _names_module(body: _Reader) -> bool:
-    """Whether an import or export section may name a core module. Errs on the side of yes."""
-    return b"\x00\x11" in body.data[body.at : body.end]
+def _names_module(body: _Reader, *, exported: bool) -> bool:
+    """Whether an import or export section names a core module. Yes where it is of a form that is not known here."""
+    for _ in range(body.number()):
+        if body.byte() > 1:
+            return True
+        body.span()
+        if exported:
+            sort = body.byte()
+            if sort == 0 and body.byte() == 0x11:
+                return True
+            body.number()
+            if body.byte() == 0:
+                continue
+        kind = body.byte()
+        if kind == 0 or kind > 5 or kind == 2:
+            return True
+        if kind != 3 or body.byte() == 0:
+            body.number()
+    return False

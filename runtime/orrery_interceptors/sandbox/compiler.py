@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from ..reasons import clean, cut
 from .binary import ComponentError
 from .compilechild import REFUSED
 from .engine import MIB
+from .failures import root_cause
 
 _CHILD = Path(__file__).with_name("compilechild.py")
 
@@ -44,9 +44,8 @@ def compile_component(data: bytes, limits: CompileLimits) -> bytes:
     if done.returncode == 0:
         return done.stdout
     if done.returncode == REFUSED:
-        raise ComponentError(
-            _refusal(done.stdout.decode("utf-8", "replace")), "build it again with a current toolchain"
-        )
+        cause = cut(clean(root_cause(done.stdout.decode("utf-8", "replace"))), 300)
+        raise ComponentError(f"is not a valid component: {cause}", "build it again with a current toolchain")
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise _too_long(limits)
     said = done.stderr.decode("utf-8", "replace").strip()
@@ -64,11 +63,3 @@ def _too_long(limits: CompileLimits) -> ComponentError:
         f"takes more than {limits.seconds} s to compile",
         "make it smaller, or raise limits.compileSeconds if you trust it",
     )
-
-
-def _refusal(message: str) -> str:
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    # The engine's chain of causes: the last one says what is wrong, and where.
-    causes = [re.sub(r"^\d+: ", "", line) for line in lines if line not in ("error while executing", "Caused by:")]
-    what = causes[-1] if causes else "no reason given"
-    return f"is not a valid component: {cut(clean(what), 300)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from ctypes import addressof, c_uint8
 
@@ -17,7 +18,7 @@ KINDS: Mapping[TrapCode, FailureKind] = {
     TrapCode.OUT_OF_FUEL: FailureKind.FUEL,
     TrapCode.STACK_OVERFLOW: FailureKind.STACK,
     TrapCode.ALLOCATION_TOO_LARGE: FailureKind.MEMORY,
-    # What lifting an answer finds: it lies outside the memory, or is of no case that there is.
+    # What the engine finds where a guest hands a value over: it lies outside the memory, or is no case that there is.
     TrapCode.STRING_OUT_OF_BOUNDS: FailureKind.INVALID_ANSWER,
     TrapCode.LIST_OUT_OF_BOUNDS: FailureKind.INVALID_ANSWER,
     TrapCode.INVALID_DISCRIMINANT: FailureKind.INVALID_ANSWER,
@@ -30,9 +31,9 @@ _WORDS = {
     TrapCode.UNREACHABLE: "stopped by itself (a panic, or memory that was not to be had)",
     TrapCode.MEMORY_OUT_OF_BOUNDS: "read or wrote outside its memory",
     TrapCode.INTEGER_DIVISION_BY_ZERO: "divided by zero",
-    TrapCode.INVALID_DISCRIMINANT: "answered with a case that there is not",
-    TrapCode.STRING_OUT_OF_BOUNDS: "answered with a text outside its memory",
-    TrapCode.UNALIGNED_POINTER: "answered at an unaligned address",
+    TrapCode.INVALID_DISCRIMINANT: "gave the host a case that there is not",
+    TrapCode.STRING_OUT_OF_BOUNDS: "gave the host a text outside its memory",
+    TrapCode.UNALIGNED_POINTER: "gave the host an unaligned address",
 }
 
 
@@ -41,7 +42,7 @@ def take_error(error: int, *, instantiating: bool, fuel: int, memory_mib: int, d
     try:
         code = _trap_code(error)
         if code is None:
-            message = cut(clean(capi.take_message(error).partition("\n")[0]), 200)
+            message = cut(clean(root_cause(capi.take_message(error))), 200)
             if instantiating:
                 return Failure(
                     FailureKind.MEMORY, f"needs more memory than {memory_mib} MiB, or tables ({message})", memory_mib
@@ -61,6 +62,12 @@ def take_error(error: int, *, instantiating: bool, fuel: int, memory_mib: int, d
         return Failure(kind, f"needs more memory than {memory_mib} MiB", memory_mib)
     words = _WORDS.get(code) or code.name.lower().replace("_", " ")
     return Failure(kind, words if kind is FailureKind.INVALID_ANSWER else f"trapped: {words}")
+
+
+def root_cause(message: str) -> str:
+    """The innermost cause of an error of the engine, whose messages go from the outermost to the innermost."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return re.sub(r"^\d+: ", "", lines[-1]) if lines else "no reason given"
 
 
 def no_answer(deadline_ms: int) -> Failure:

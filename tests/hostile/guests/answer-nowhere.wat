@@ -1,0 +1,3 @@
+;; Says that its answer stands beyond its memory.
+;;; point
+(i32.const 0x7ffffff0)

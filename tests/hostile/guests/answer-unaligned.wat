@@ -1,0 +1,3 @@
+;; Says that its answer stands at an odd address.
+;;; point
+(i32.const 257)

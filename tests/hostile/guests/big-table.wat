@@ -1,0 +1,3 @@
+;; Wants a table of a million elements from the start.
+;;; functions
+(table $refs 1000000 funcref)

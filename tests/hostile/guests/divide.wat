@@ -1,0 +1,4 @@
+;; Divides by zero.
+;;; point
+(drop (i32.div_u (i32.const 1) (i32.const 0)))
+(call $proceed)

@@ -1,0 +1,4 @@
+;; Computes for ever while it is instantiated.
+;;; functions
+(func $start (loop $again (br $again)))
+(start $start)

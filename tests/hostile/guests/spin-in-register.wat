@@ -1,0 +1,4 @@
+;; Computes for ever while it registers.
+;;; register
+(loop $again (br $again))
+(unreachable)

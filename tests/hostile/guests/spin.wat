@@ -1,0 +1,4 @@
+;; Computes for ever.
+;;; point
+(loop $again (br $again))
+(unreachable)

@@ -1,0 +1,3 @@
+;; Stops by itself, as a panic does.
+;;; point
+(unreachable)
