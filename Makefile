@@ -38,13 +38,10 @@ lint: $(VENV)/tested
 
 # With the cargo that was found or made; clippy only where there is one.
 rust-lint: $(VENV)/tested
-	. build/rust-env && cd guest-sdk/rust && $$CARGO test --quiet
-	. build/rust-env && cd samples && $$CARGO test --quiet --workspace
-	. build/rust-env && cd guest-sdk/rust && RUSTDOCFLAGS="-D warnings" $$CARGO doc --quiet --no-deps
+	. build/rust-env && $$CARGO test --quiet --workspace
+	. build/rust-env && RUSTDOCFLAGS="-D warnings" $$CARGO doc --quiet --no-deps -p orrery-ext-api
 	@. build/rust-env && if $$CARGO clippy --version >/dev/null 2>&1; then \
-	  for folder in guest-sdk/rust samples; do \
-	    (cd $$folder && $$CARGO clippy --quiet --workspace --all-targets -- -D warnings) || exit 1; \
-	  done; \
+	  $$CARGO clippy --quiet --workspace --all-targets -- -D warnings; \
 	else echo "there is no clippy beside this cargo; it was not run"; fi
 
 wheel: $(VENV)/tested
@@ -65,4 +62,4 @@ $(VENV)/tested: $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist samples/target guest-sdk/rust/target tests/guests/.build .toolchain
+	rm -rf $(VENV) build dist target tests/guests/.build .toolchain

@@ -21,8 +21,7 @@ def main(names: list[str]) -> None:
     for folder in folders:
         output = folder / f"{folder.name.replace('-', '_')}.wasm"
         if not names or folder.name in names:
-            target = SAMPLES / "target"
-            build_component(toolchain, folder, output, wit=SAMPLES.parent / "wit", target_dir=target)
+            build_component(toolchain, folder, output, wit=SAMPLES.parent / "wit")
         lines.append(f'{folder.name} = "sha256:{hashlib.sha256(output.read_bytes()).hexdigest()}"\n')
     (SAMPLES / "TOOLCHAIN.toml").write_text("".join(lines))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -54,14 +55,21 @@ class Subscription:
         self.lost = 0
         self._watcher = watcher
         self._size = size
+        self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin as after a fork, which leaves the thread behind, and what the parent tells to the parent."""
+        self._pid = os.getpid()
         self._events: deque[Event] = deque()
         self._changed = threading.Condition()
         self._busy = False
-        self._closed = False
         self._thread: threading.Thread | None = None
 
     def put(self, event: Event) -> None:
         """Tell the watcher, if there is room. Never waits."""
+        if self._pid != os.getpid():
+            self._begin()
         with self._changed:
             if self._closed:
                 return

@@ -63,15 +63,16 @@ def test_every_block_has_a_language_that_is_tested() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder of one's own in which the documents' paths lead to the samples."""
-    (tmp_path / "samples").symlink_to(ROOT / "samples")
-    (tmp_path / "guest-sdk").symlink_to(ROOT / "guest-sdk")
+    for name in ("samples", "guest-sdk", "Cargo.toml", "Cargo.lock"):
+        (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / ".orrery").mkdir()
     return tmp_path
 
 
 def environment() -> dict[str, str]:
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    return {**os.environ, "PATH": ":".join(paths), "PYTHONPATH": str(ROOT / "runtime"), "XDG_CACHE_HOME": str(CODE)}
+    more = {"PYTHONPATH": str(ROOT / "runtime"), "XDG_CACHE_HOME": str(CODE), "CARGO_TARGET_DIR": str(BUILD / "target")}
+    return {**os.environ, "PATH": ":".join(paths), **more}
 
 
 @of("python")

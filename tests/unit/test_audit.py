@@ -195,3 +195,19 @@ def test_an_old_file_is_read() -> None:
     found = verify(OLD)
     assert found.intact and found.records == 2
     assert json.loads(OLD.read_text().splitlines()[0])["v"] == 1
+
+
+def test_after_a_fork_both_sides_write_to_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    writer = AuditWriter(path)
+    writer.record(decision(), {"tool": "t", "input": 0}, Site("parent"))
+    child = os.fork()
+    if child == 0:
+        writer.record(decision(), {"tool": "t", "input": 1}, Site("child"))
+        writer.close()
+        os._exit(0)
+    writer.record(decision(), {"tool": "t", "input": 2}, Site("parent"))
+    _, status = os.waitpid(child, 0)
+    writer.close()
+    assert status == 0 and verify(path).intact
+    assert sorted(record["site"]["session"] for record in read_records(path)) == ["child", "parent", "parent"]

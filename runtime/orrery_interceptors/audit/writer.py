@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -34,15 +35,20 @@ class AuditWriter:
     def __init__(self, path: Path, sync: Sync = "batch") -> None:
         self.path = path
         self._sync = sync
-        self._appender = Appender(path)
+        self._closed = False
+        self.written = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin as after a fork: the thread is left behind, and what waits is the parent's to write."""
+        self._pid = os.getpid()
+        self._appender = Appender(self.path)
         self._waiting: list[Callable[[], dict[str, Json]]] = []
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._writing = threading.Lock()
         self._error: AuditError | None = None
-        self._closed = False
         self._thread: threading.Thread | None = None
-        self.written = 0
 
     def check(self) -> None:
         """Make the file where it is not there, and see that it can be appended to. Raises `AuditError`."""
@@ -51,6 +57,8 @@ class AuditWriter:
 
     def record(self, decision: Decision, asked: dict[str, Json], site: Site) -> None:
         """Take a decision down. Raises `AuditError` when the audit cannot be written."""
+        if self._pid != os.getpid():
+            self._begin()
         at = time.time()
 
         def make() -> dict[str, Json]:
@@ -90,6 +98,8 @@ class AuditWriter:
 
     def close(self) -> None:
         """Write all that waits and close the file. Raises `AuditError` when that cannot be done."""
+        if self._pid != os.getpid():
+            self._begin()
         with self._changed:
             self._closed = True
             self._changed.notify()

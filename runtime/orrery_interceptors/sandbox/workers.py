@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -20,6 +21,11 @@ class Workers:
     """A pool that grows to what is asked of it at once. Its threads end with the process, or on `close`."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin as after a fork, which leaves all threads but one behind."""
+        self._pid = os.getpid()
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
@@ -28,6 +34,8 @@ class Workers:
 
     def submit(self, job: Callable[[], _T]) -> Future[_T]:
         """Run the job on a thread of the pool, at once. The future carries what it returns or raises."""
+        if self._pid != os.getpid():
+            self._begin()
         future: Future[_T] = Future()
         with self._lock:
             grow = self._idle == 0
@@ -62,7 +70,8 @@ class Workers:
                 threading.stack_size(before)
 
     def _work(self) -> None:
-        while (taken := self._jobs.get()) is not None:
+        jobs = self._jobs
+        while (taken := jobs.get()) is not None:
             future, job = taken
             try:
                 result = job()
