@@ -61,3 +61,13 @@ def with_more(data: bytes, more: str) -> bytes:
     done = subprocess.run([tools, "parse"], input=(text[:end] + more + ")").encode(), capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
+
+
+def doctors_probe() -> str:
+    """The doctor's probe as the text of a component."""
+    command = [str(find_wasm_tools()), "print"]
+    return subprocess.run(command, input=component("_doctor"), capture_output=True, check=True).stdout.decode()
+
+
+if __name__ == "__main__":
+    (ROOT / "runtime" / "orrery_interceptors" / "doctor" / "probe.wat").write_text(doctors_probe())

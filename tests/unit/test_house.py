@@ -20,7 +20,7 @@ ORDER = [
     {"registry"},
     {"audit", "bus", "policy"},
     {"runtime", ""},
-    {"cases"},
+    {"cases", "doctor"},
     {"loop"},
     {"adapters"},
     {"cli", "__main__"},

@@ -14,6 +14,7 @@ _COMMANDS = {
     "check": ("check", "command"),
     "ext": ("ext", "group"),
     "config": ("config", "group"),
+    "doctor": ("doctor", "command"),
     "audit": ("audit", "group"),
     "session": ("session", "group"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .binary import ComponentError
-from .box import Loaded, Marshalling, Sandbox
+from .box import Loaded, Marshalling, Sandbox, text_to_binary
 from .codecache import CacheRefusedError, CodeCache, default_folder
 from .compiler import CompileLimits
 from .guest import Bounds, Guest
@@ -21,4 +21,5 @@ __all__ = [
     "Sandbox",
     "Workers",
     "default_folder",
+    "text_to_binary",
 ]

@@ -28,6 +28,14 @@ MAX_COMPONENT = 256 * MIB
 Marshalling = Literal["direct", "library"]
 
 
+def text_to_binary(text: str) -> bytes:
+    """A component's binary from its text, for components of our own. Raises `ComponentError` when it is none."""
+    try:
+        return bytes(wasmtime.wat2wasm(text))
+    except wasmtime.WasmtimeError as error:
+        raise ComponentError(f"is not WebAssembly text: {error}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A component that was loaded. `warnings` say what was wrong with the code cache; `cached` whether it was used."""
