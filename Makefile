@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SAMPLES := no-force-push redact-tokens confine-writes memory-guard house-rules model-limits canned-answers
 
-.PHONY: demo test check lint rust-lint wheel clean help
+.PHONY: demo test check lint rust-lint wheel soak clean help
 
 help:
 	@echo "make demo   a session of twenty calls through the samples (Python and make only)"
@@ -43,6 +43,9 @@ rust-lint: $(VENV)/tested
 	@. build/rust-env && if $$CARGO clippy --version >/dev/null 2>&1; then \
 	  $$CARGO clippy --quiet --workspace --all-targets -- -D warnings; \
 	else echo "there is no clippy beside this cargo; it was not run"; fi
+
+soak: $(VENV)/tested
+	PYTHONPATH=tests $(BIN)/python tests/soak/soak.py
 
 wheel: $(VENV)/tested
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .

@@ -141,6 +141,16 @@ class Runtime:
         """What is loaded, and what is not."""
         return self._registry
 
+    def replace(self, registry: Registry) -> None:
+        """Put another registry in force, made with the same sandbox. Decisions that run go on with the old one."""
+        with self._lock:
+            self._registry = registry
+            # Watchers of the old one are told what they were to be told, and no more.
+            gone, self._watching = self._watching, {}
+        for subscription in gone.values():
+            subscription.drain(0.1)
+            subscription.close()
+
     # ---- deciding -----------------------------------------------------------------------------------------------
 
     def decide(self, point: Point | str, payload: Payload | Mapping[str, Json], site: Site = Site()) -> Decision:  # noqa: B008  # frozen
