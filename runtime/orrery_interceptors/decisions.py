@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .jsontext import Json
 from .points import Point
 from .verdicts import By, FailureKind
 
 
-@dataclass(frozen=True, slots=True)
-class TrailEntry:
+class TrailEntry(NamedTuple):
     """What one interceptor or rule said, in the order in which the decision counts them.
 
     `mode` is the interceptor's, or `rule`, `policy` or `load`. `verdict` is what it answered: `proceed`, `deny`,
@@ -48,8 +47,7 @@ class TrailEntry:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """One decision.
 
     `decision` is `proceed`, `deny` or `handled`. `payload` is what goes on: rewritten where `changed`; with an

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 Json = Any
@@ -75,12 +75,13 @@ def dumps(value: Json, depth: int = MAX_DEPTH) -> str:
     Raises `JsonError`, with a pointer, for a value that has no such text.
     """
     try:
-        text = _ENCODER.encode(value)
+        text = "".join(_CHUNKS(value, 0))
         if not text.isascii():
             text.encode("utf-8")
     except (ValueError, TypeError, RecursionError) as error:
         _explain(value, error)
-    if text.count("[") + text.count("{") > depth:
+    # A text that nests so deep is at least so long.
+    if len(text) > 2 * depth and text.count("[") + text.count("{") > depth:
         check_depth(value, depth)
     return text
 
@@ -190,3 +191,11 @@ _DECODER = json.JSONDecoder(
     object_pairs_hook=_members, parse_float=_float, parse_int=_int, parse_constant=_constant, strict=True
 )
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+_MAKE: Any = getattr(json.encoder, "c_make_encoder", None)
+# What `JSONEncoder.encode` makes anew for each value, made once. The interface is the standard library's own; where it
+# is not there the public one is used.
+_CHUNKS: Callable[[Json, int], Iterable[str]] = (
+    _MAKE(None, _ENCODER.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+    if _MAKE is not None
+    else lambda value, indent: (_ENCODER.encode(value),)
+)

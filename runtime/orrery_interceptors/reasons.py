@@ -28,9 +28,10 @@ def clean(text: str) -> str:
         return text.strip()
     kept = []
     for char in text:
-        if char in "\n\r\t\v\f\x85\u2028\u2029":
+        category = unicodedata.category(char)
+        if char in "\n\r\t\v\f\x85\u2028\u2029" or category == "Zs":
             kept.append(" ")
-        elif unicodedata.category(char) not in _DROPPED and ord(char) not in _INKLESS:
+        elif category not in _DROPPED and ord(char) not in _INKLESS:
             kept.append(char)
     return "".join(kept).strip()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from ..decisions import Decision
@@ -30,23 +31,28 @@ def decision_record(decision: Decision, asked: dict[str, Json], site: Site, at: 
 
     `at` is seconds since 1970. The payload itself is not kept: it may hold what must not be written down.
     """
-    try:
-        digest = payload_digest(asked)
-    except JsonError:
-        digest = None
+    point, outcome, changed, _, reason, by, trail = decision
     return {
         "type": "decision",
         "at": _timestamp(at),
-        "point": decision.point,
+        "point": point,
         "site": site.to_json(),
         "tool": asked.get("tool"),
-        "payload": digest,
-        "decision": decision.decision,
-        "changed": decision.changed,
-        "reason": decision.reason,
-        "by": None if decision.by is None else decision.by.to_json(),
-        "trail": [entry.to_json() for entry in decision.trail],
+        "payload": _digest(asked),
+        "decision": outcome,
+        "changed": changed,
+        "reason": reason,
+        "by": None if by is None else by.to_json(),
+        "trail": [entry.to_json() for entry in trail],
     }
+
+
+def _digest(asked: dict[str, Json]) -> str | None:
+    """The payload's digest; None where it is no JSON value."""
+    try:
+        return payload_digest(asked)
+    except JsonError:
+        return None
 
 
 def recovered_record(torn: int, at: float) -> dict[str, Json]:
@@ -55,7 +61,13 @@ def recovered_record(torn: int, at: float) -> dict[str, Json]:
 
 
 def _timestamp(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    seconds, fraction = divmod(int(at * 1_000_000), 1_000_000)
+    return f"{_second(seconds)}.{fraction:06}Z"
+
+
+@lru_cache(4)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def line_of(record: dict[str, Json], number: int, previous: str) -> tuple[bytes, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -43,12 +44,15 @@ class AuditWriter:
         """Begin as after a fork: the thread is left behind, and what waits is the parent's to write."""
         self._pid = os.getpid()
         self._appender = Appender(self.path)
-        self._waiting: list[Callable[[], dict[str, Json]]] = []
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        # Appended to without a lock, which a deque allows; taken from under `_writing`.
+        self._waiting: deque[tuple[Decision, dict[str, Json], Site, float]] = deque()
         self._writing = threading.Lock()
         self._error: AuditError | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._sleeping = True
+        self._wanted = threading.Event()
+        self._ending = threading.Event()
 
     def check(self) -> None:
         """Make the file where it is not there, and see that it can be appended to. Raises `AuditError`."""
@@ -59,50 +63,41 @@ class AuditWriter:
         """Take a decision down. Raises `AuditError` when the audit cannot be written."""
         if self._pid != os.getpid():
             self._begin()
-        at = time.time()
-
-        def make() -> dict[str, Json]:
-            return decision_record(decision, asked, site, at)
-
-        with self._changed:
-            if self._closed:
-                raise AuditError(f"{self.path}: the audit is closed")
-            self._waiting.append(make)
-            error, many = self._error, len(self._waiting) > _MOST_WAITING
-            if self._sync == "batch" and not many and error is None:
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._run, name="orrery-audit", daemon=True)
-                    self._thread.start()
-                if len(self._waiting) == 1:
-                    self._changed.notify()
-                return
-        self.flush()
+        if self._closed:
+            raise AuditError(f"{self.path}: the audit is closed")
+        self._waiting.append((decision, asked, site, time.time()))
+        if self._sync == "decision" or self._error is not None or len(self._waiting) > _MOST_WAITING:
+            self.flush()
+        elif self._sleeping:
+            self._sleeping = False
+            if self._thread is None:
+                self._start()
+            self._wanted.set()
 
     def flush(self) -> None:
         """Write all that waits. Raises `AuditError` when that cannot be done; it then waits on."""
         with self._writing:
-            with self._lock:
-                batch, self._waiting = self._waiting, []
+            batch = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if not batch:
                 return
             try:
-                self._appender.append(batch, durable=self._sync == "decision")
+                self._appender.append(
+                    [partial(decision_record, *item) for item in batch], durable=self._sync == "decision"
+                )
             except BaseException as error:
-                with self._lock:
-                    self._waiting = batch + self._waiting
-                    self._error = error if isinstance(error, AuditError) else None
+                self._waiting.extendleft(reversed(batch))
+                self._error = error if isinstance(error, AuditError) else None
                 raise
             self.written += len(batch)
-            with self._lock:
-                self._error = None
+            self._error = None
 
     def close(self) -> None:
         """Write all that waits and close the file. Raises `AuditError` when that cannot be done."""
         if self._pid != os.getpid():
             self._begin()
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+        self._closed = True
+        self._ending.set()
+        self._wanted.set()
         if self._thread is not None:
             self._thread.join()
         try:
@@ -110,18 +105,23 @@ class AuditWriter:
         finally:
             self._appender.close()
 
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="orrery-audit", daemon=True)
+                self._thread.start()
+
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._closed:
-                    self._changed.wait()
-                if self._closed:
-                    return
-                # Others may join; a close does not wait for them.
-                self._changed.wait_for(lambda: self._closed, BATCH_SECONDS)
+        while not self._closed:
+            self._sleeping = True
+            # Looked at again now: who came before that saw a thread that was awake, and did not wake it.
+            if not self._waiting:
+                self._wanted.wait()
+            self._sleeping = False
+            self._wanted.clear()
+            self._ending.wait(BATCH_SECONDS)
             try:
                 self.flush()
             except AuditError:
                 # Kept for the next decision, which raises it.
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closed, 0.1)
+                self._ending.wait(0.1)

@@ -18,12 +18,16 @@ class Texts:
 
     def __init__(self, fields: tuple[Field, ...]) -> None:
         self.fields = fields
-        self.size = sum(len(field) for field in fields if isinstance(field, bytes))
+        size = 0
+        for field in fields:
+            if isinstance(field, bytes):
+                size += len(field)
+        self.size = size
 
     @classmethod
     def of(cls, point: Point, payload: Mapping[str, Json]) -> Texts:
         """Write all fields. Raises `JsonError`, its pointer from the payload's root, where one has no text."""
-        return cls(tuple(_field(name, kind, payload.get(name)) for name, kind in SPECS[point].fields.items()))
+        return cls(tuple([_field(name, kind, payload.get(name)) for name, kind in SPECS[point].fields.items()]))
 
     def changed(self, point: Point, payload: Mapping[str, Json], name: str) -> Texts:
         """The same with one field written anew. Raises `JsonError` as `of` does."""

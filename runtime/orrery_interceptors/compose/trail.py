@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..decisions import TrailEntry
 from ..jsontext import Json
@@ -13,8 +13,7 @@ from ..verdicts import Answer, By, Failure, FailureKind, Reply
 from .plan import Asked
 
 
-@dataclass(frozen=True, slots=True)
-class Denial:
+class Denial(NamedTuple):
     """A denial and who made it."""
 
     by: By

@@ -10,7 +10,7 @@ from typing import Literal
 import wasmtime
 from wasmtime import component as wc
 
-from . import capi, engine
+from . import binary, capi, engine
 from .binary import ComponentError, check_magic, memory_plan
 from .clock import EpochClock
 from .codecache import CacheRefusedError, CodeCache
@@ -47,6 +47,20 @@ class Loaded:
     warnings: tuple[str, ...] = ()
 
 
+def _make_engine(pooling: bool) -> tuple[wasmtime.Engine, str | None]:
+    """An engine, and why it has no pool of instances: None where it has one."""
+    if not pooling:
+        return wasmtime.Engine(engine.make_config()), "not asked for"
+    try:
+        config = engine.make_config()
+        engine.set_pool(config, engine.RESERVATION, binary.MAX_INSTANCES, binary.MAX_TABLES, binary.MAX_TABLE_ELEMENTS)
+        made = wasmtime.Engine(config)
+        capi.address(made)
+    except (wasmtime.WasmtimeError, AttributeError, OSError, ValueError) as error:
+        return wasmtime.Engine(engine.make_config()), f"cannot be had here: {error}"
+    return made, None
+
+
 class Sandbox:
     """Loads components and holds what their calls share. May be used from any thread.
 
@@ -55,12 +69,17 @@ class Sandbox:
     """
 
     def __init__(
-        self, *, cache: CodeCache | None, compiling: CompileLimits, marshalling: Marshalling | None = None
+        self,
+        *,
+        cache: CodeCache | None,
+        compiling: CompileLimits,
+        marshalling: Marshalling | None = None,
+        pooling: bool = True,
     ) -> None:
         self._cache = cache
         self._compiling = compiling
         self.marshalling: Marshalling = marshalling or ("library" if capi.layout_problem() else "direct")
-        self._engine = wasmtime.Engine(engine.make_config())
+        self._engine, self.unpooled = _make_engine(pooling)
         self._linker = wc.Linker(self._engine)
         self._log = GuestLog()
         self._log.link(self._linker, through_library=self.marshalling == "library")

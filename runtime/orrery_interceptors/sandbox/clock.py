@@ -31,7 +31,8 @@ class _State:
     def reset(self) -> None:
         """Begin as after a fork: no thread, no calls, and a lock that nobody holds."""
         self.pid = os.getpid()
-        self.changed = threading.Condition(threading.Lock())
+        self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
         self.base = 0.0
         self.running: dict[int, int] = {}
         self.wake_at = _FAR
@@ -65,7 +66,7 @@ class EpochClock:
         state = self._state
         if state.pid != os.getpid():
             state.reset()
-        with state.changed:
+        with state.lock:
             now = time.monotonic()
             if state.running:
                 state.catch_up(now)

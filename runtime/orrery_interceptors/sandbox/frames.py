@@ -22,6 +22,8 @@ Argument = Text | int | None
 
 _KINDS = {"string": capi.STRING, "u32": capi.U32, "record": capi.RECORD, "option": capi.OPTION}
 _LARGE = 64 * 1024
+_Words = c_uint64 * 4
+_CASES = {case.encode(): case for case in ("proceed", "deny", "rewrite", "handled")}
 
 
 class Results:
@@ -45,10 +47,10 @@ class Results:
                 return "err", _text(inner, most)
             if not inner:
                 return "ok", ""
-            kind, first, second, payload = (c_uint64 * 4).from_address(inner)
+            kind, first, second, payload = _Words.from_address(inner)
             if kind & 0xFF != capi.VARIANT:
                 return "ok", _text(inner, most)
-            case = string_at(second, first).decode()
+            case = _CASES.get(string_at(second, first), "")
             return case, _text(payload, most) if payload else ""
         finally:
             capi.val_delete(self.address)
@@ -57,7 +59,7 @@ class Results:
 
 
 def _text(at: int, most: int) -> str | int:
-    _, size, data, _ = (c_uint64 * 4).from_address(at)
+    _, size, data, _ = _Words.from_address(at)
     if size > most:
         return int(size)
     return string_at(data, size).decode() if size else ""
@@ -83,6 +85,7 @@ class Frame:
             else:
                 (self._site if param == "at" else self._payload).extend(self._record(value, of))
         self._last_site: Site | None = None
+        self._last_texts: tuple[Text, ...] | None = None
         self._call_id = capi.Val(kind=capi.STRING)
         self._call_name = self._call_id.of.string
         self._budget = capi.Val(kind=capi.U64)
@@ -103,10 +106,13 @@ class Frame:
         return [entry.val for entry in entries]
 
     def texts(self, *values: Text) -> None:
-        """Set the plain strings, in order."""
+        """Set the plain strings, in order; those that are the last ones are there already."""
+        if values is self._last_texts or values == self._last_texts:
+            return
         for name, value in zip(self._strings, values, strict=True):
             name.data = value
             name.size = len(value)
+        self._last_texts = values
 
     def site(self, site: Site) -> None:
         """Set the site; free of cost where it is the last one."""
@@ -150,7 +156,7 @@ class Frame:
             if name is not None and name.size > _LARGE:
                 name.size = 0
                 name.data = b""
-                self._last_site = None
+                self._last_site = self._last_texts = None
 
 
 class Frames(threading.local):

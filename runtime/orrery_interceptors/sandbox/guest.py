@@ -7,6 +7,7 @@ away; nothing of one call is there in the next. Whatever happens comes back as a
 from __future__ import annotations
 
 import ctypes
+import queue
 import threading
 from collections.abc import Callable
 from ctypes import addressof, c_uint64
@@ -74,6 +75,32 @@ class Exports:
     owners: tuple[Any, ...]
 
 
+class Slots:
+    """As many calls as may run at once. Tokens in a queue, which is quicker than a semaphore in Python."""
+
+    def __init__(self, count: int) -> None:
+        self._tokens: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(count):
+            self._tokens.put(None)
+
+    def acquire(self, seconds: float) -> bool:
+        """Take a slot, waiting at most so long for one. Whether there was one."""
+        try:
+            self._tokens.get_nowait()
+        except queue.Empty:
+            if seconds <= 0:
+                return False
+            try:
+                self._tokens.get(timeout=seconds)
+            except queue.Empty:
+                return False
+        return True
+
+    def release(self) -> None:
+        """Give a slot back."""
+        self._tokens.put(None)
+
+
 class Guest:
     """A loaded component that can be asked, from any thread. What the guest does never raises."""
 
@@ -84,7 +111,7 @@ class Guest:
         self._limits = (plan.each, binary.MAX_TABLE_ELEMENTS, binary.MAX_INSTANCES, binary.MAX_TABLES, plan.memories)
         self._output = bounds.output_kib * KIB
         self._payload = bounds.payload_kib * KIB
-        self._slots = threading.BoundedSemaphore(bounds.in_flight)
+        self._slots = Slots(bounds.in_flight)
         self._closed = False
 
     def close(self) -> None:
@@ -126,7 +153,7 @@ class Guest:
         deadline = monotonic() + deadline_ms / 1000
         if self._closed:
             return Reply(Failure(FailureKind.GONE, "the extension was unloaded"))
-        if not self._slots.acquire(blocking=False) and not self._slots.acquire(timeout=deadline_ms / 1000):
+        if not self._slots.acquire(deadline_ms / 1000):
             limit = self._bounds.in_flight
             what = f"no slot within {deadline_ms} ms: {limit} calls of the extension were running"
             return Reply(Failure(FailureKind.NO_SLOT, what, limit), (perf_counter_ns() - started) // 1000)
