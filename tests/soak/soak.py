@@ -1,7 +1,7 @@
 """Many decisions over samples and hostile guests, in several threads, extensions loaded meanwhile.
 
-`python tests/soak/soak.py [DECISIONS]` prints resident memory, threads and descriptors as small charts, and fails when one
-of them goes on growing after the first fifth, or when a decision is not in the audit.
+`python tests/soak/soak.py [DECISIONS]` prints resident memory, threads and descriptors as small charts, and fails when
+one of them goes on growing after the first third, or when a decision is not in the audit.
 """
 
 from __future__ import annotations

@@ -10,12 +10,14 @@ from typing import Literal
 import wasmtime
 from wasmtime import component as wc
 
+from ..reasons import clean, cut
 from . import binary, capi, engine
 from .binary import ComponentError, check_magic, memory_plan
 from .clock import EpochClock
 from .codecache import CacheRefusedError, CodeCache
 from .compiler import CompileLimits, compile_component
 from .engine import MIB
+from .failures import root_cause
 from .guest import Bounds, Exports, Guest, Host
 from .guestlog import GuestLog
 from .librarycall import LibraryGuest
@@ -51,6 +53,8 @@ def _make_engine(pooling: bool) -> tuple[wasmtime.Engine, str | None]:
     """An engine, and why it has no pool of instances: None where it has one."""
     if not pooling:
         return wasmtime.Engine(engine.make_config()), "not asked for"
+    if not engine.pool_room(engine.RESERVATION, binary.MAX_TABLE_ELEMENTS):
+        return wasmtime.Engine(engine.make_config()), "there is too little address space; see ulimit -v"
     try:
         config = engine.make_config()
         engine.set_pool(config, engine.RESERVATION, binary.MAX_INSTANCES, binary.MAX_TABLES, binary.MAX_TABLE_ELEMENTS)
@@ -141,12 +145,18 @@ class Sandbox:
         except wasmtime.WasmtimeError as error:
             warnings.append(f"an entry of the code cache does not fit and is made again ({error})")
         code = compile_component(data, self._compiling)
+        try:
+            # First without the cache: what no instance can be made of is not kept.
+            component = wc.Component.deserialize(self._engine, code)
+        except wasmtime.WasmtimeError as error:
+            cause = cut(clean(root_cause(str(error))), 300)
+            raise ComponentError(f"needs more than a sandbox has: {cause}", "build it with less") from None
         if cache is not None:
             try:
-                return wc.Component.deserialize_file(self._engine, str(cache.keep(digest, key, code))), False, warnings
+                component = wc.Component.deserialize_file(self._engine, str(cache.keep(digest, key, code)))
             except CacheRefusedError as refused:
                 warnings.append(str(refused))
-        return wc.Component.deserialize(self._engine, code), False, warnings
+        return component, False, warnings
 
     def _exports(self, component: wc.Component) -> Exports:
         interface = component.get_export_index(EXTENSION)

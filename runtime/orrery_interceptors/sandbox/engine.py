@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import mmap
 from collections.abc import Callable
 
 import wasmtime
@@ -56,6 +57,17 @@ POOL_SLOTS = 256
 
 _POOL_RESIDENT = 256 * KIB
 """How much of a memory stays with its slot between calls, wiped. Less costs page faults, more costs wiping."""
+
+
+def pool_room(memory: int, elements: int) -> bool:
+    """Whether there is address space for a pool. Where there is none, making the engine would end the process."""
+    size = POOL_SLOTS * 2 * (memory + _GUARD) + POOL_SLOTS * 8 * elements * 8 + 1024 * MIB
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    try:
+        mmap.mmap(-1, size, flags=flags, prot=0).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def set_pool(config: wasmtime.Config, memory: int, instances: int, tables: int, elements: int) -> None:
