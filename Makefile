@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SAMPLES := no-force-push redact-tokens confine-writes memory-guard house-rules model-limits canned-answers
 
-.PHONY: demo test check lint rust-lint wheel soak clean help
+.PHONY: demo test check lint rust-lint wheel bench soak clean help
 
 help:
 	@echo "make demo   a session of twenty calls through the samples (Python and make only)"
@@ -32,9 +32,11 @@ check: $(VENV)/tested lint
 	$(BIN)/python -m pytest -q
 
 lint: $(VENV)/tested
-	$(BIN)/ruff check runtime tests samples
-	$(BIN)/ruff format --check runtime tests samples
+	$(BIN)/ruff check runtime tests samples benchmarks guest-sdk
+	$(BIN)/ruff format --check runtime tests samples benchmarks guest-sdk
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file guest-sdk/python/pyproject.toml guest-sdk/python/orrery_ext
+	cd guest-sdk/typescript && npx tsc --noEmit -p .
 
 # With the cargo that was found or made; clippy only where there is one.
 rust-lint: $(VENV)/tested
@@ -43,6 +45,11 @@ rust-lint: $(VENV)/tested
 	@. build/rust-env && if $$CARGO clippy --version >/dev/null 2>&1; then \
 	  $$CARGO clippy --quiet --workspace --all-targets -- -D warnings; \
 	else echo "there is no clippy beside this cargo; it was not run"; fi
+
+bench: $(VENV)/tested
+	$(PIP) install -c constraints.txt pluggy || true
+	$(PIP) install extism || true
+	PYTHONPATH=benchmarks:tests $(BIN)/python benchmarks/run.py
 
 soak: $(VENV)/tested
 	PYTHONPATH=tests $(BIN)/python tests/soak/soak.py
@@ -58,9 +65,10 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/tested: $(VENV)/installed
+$(VENV)/tested: $(VENV)/installed guest-sdk/typescript/package-lock.json
 	$(PIP) install -c constraints.txt -e '.[build]' \
 	  $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["test"])')
+	cd guest-sdk/typescript && npm ci --silent
 	@mkdir -p build
 	@touch $@
 

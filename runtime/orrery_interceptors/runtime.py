@@ -191,7 +191,7 @@ class Runtime:
             self.audit.record(decision, fields, site)
         for entry in decision.trail:
             if entry.logged or entry.dropped or entry.failure is not None:
-                _tell(entry.extension, entry.reason, entry.logged, entry.dropped)
+                _tell(entry.extension, entry.reason if entry.failure else None, entry.logged, entry.dropped)
         self._publish(registry, decision, fields, site)
         return decision
 

@@ -22,7 +22,7 @@ from orrery_interceptors.manifest import read_manifest
 
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("samples/*/README.md"))]
 FILES += [ROOT / "guest-sdk" / "rust" / "README.md"]
-KNOWN = {"sh", "python", "rust", "toml", "json", "jsonl", "text"}
+KNOWN = {"sh", "python", "rust", "typescript", "toml", "json", "jsonl", "text"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def test_every_block_has_a_language_that_is_tested() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder of one's own in which the documents' paths lead to the samples."""
-    for name in ("samples", "guest-sdk", "Cargo.toml", "Cargo.lock"):
+    for name in ("samples", "guest-sdk", "tests", "Cargo.toml", "Cargo.lock"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / ".orrery").mkdir()
     return tmp_path
@@ -139,6 +139,19 @@ def test_rust() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+@of("typescript")
+def test_typescript(block: Block, tmp_path: Path) -> None:
+    """Checked against the SDK's types."""
+    sdk = ROOT / "guest-sdk" / "typescript"
+    (tmp_path / "extension.ts").write_text(block.text)
+    options = json.loads((sdk / "tsconfig.json").read_text())["compilerOptions"]
+    options["paths"] = {"@orrery/ext": [str(sdk / "src" / "index.ts")]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
+    tsc = sdk / "node_modules" / "typescript" / "bin" / "tsc"
+    done = subprocess.run(["node", str(tsc), "--noEmit", "-p", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_links_lead_somewhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -13,15 +14,19 @@ from pathlib import Path
 import pytest
 
 from conftest import CODE, ROOT
-from guests.build import component, toolchain
-from orrery_interceptors import Runtime
+from guests.build import BUILD, component, toolchain
+from orrery_interceptors import Config, Runtime
 from orrery_interceptors.cases import Case, CaseRunner, read_cases
 from orrery_interceptors.digests import file_digest
 from orrery_interceptors.sandbox import CodeCache, CompileLimits, Sandbox
 from orrery_interceptors.toolchain.component import check_component
+from orrery_interceptors.toolchain.languages import build
 
 SAMPLES = ROOT / "samples"
-FOLDERS = sorted(path.parent for path in SAMPLES.glob("*/orrery.toml"))
+ALL = sorted(path.parent for path in SAMPLES.glob("*/orrery.toml"))
+# Those in TypeScript and Python are built, not committed.
+BUILT = [folder for folder in ALL if folder.name.endswith(("-ts", "-py"))]
+FOLDERS = [folder for folder in ALL if folder not in BUILT]
 RUST = [folder for folder in FOLDERS if (folder / "Cargo.toml").exists()]
 CORPUS = Path(os.environ.get("ORRERY_CORPUS", ROOT.parent / "shared" / "corpus"))
 RECORD = tomllib.loads((SAMPLES / "TOOLCHAIN.toml").read_text())
@@ -69,7 +74,23 @@ def test_the_component_is_what_its_source_makes(folder: Path, sandbox: Sandbox, 
     assert all(runner.run(case).passed for case in read_cases(folder / "cases.toml"))
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", BUILT, ids=lambda folder: folder.name)
+def test_cases_of_samples_that_are_built(folder: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+    copy = tmp_path / folder.name
+    shutil.copytree(folder, copy)
+    sources = b"".join(path.read_bytes() for path in sorted(folder.glob("extension.*")))
+    kept = BUILD / f"{folder.name}-{hashlib.sha256(sources).hexdigest()[:16]}.wasm"
+    if not kept.exists():
+        build(folder, kept)
+    shutil.copy(kept, copy / built(folder).name)
+    runner = CaseRunner(copy, sandbox, Config.model_validate({"deadlines": {"gateMs": 5000, "rewriteMs": 5000}}))
+    cases = read_cases(folder / "cases.toml")
+    assert len(cases) >= 3
+    wrong = [(case.name, result.wrong) for case in cases if not (result := runner.run(case)).passed]
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", ALL, ids=lambda folder: folder.name)
 def test_the_readme_names_every_setting(folder: Path) -> None:
     text = (folder / "README.md").read_text()
     settings = tomllib.loads((folder / "orrery.toml").read_text()).get("settings", {})

@@ -49,6 +49,9 @@ def compile_component(data: bytes, limits: CompileLimits) -> bytes:
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise _too_long(limits)
     said = done.stderr.decode("utf-8", "replace").strip()
+    if "panicked at" in said and "memory allocation" not in said:
+        cause = cut(clean(said.partition("panicked at")[2].partition("\n")[2].partition("\n")[0]), 300)
+        raise ComponentError(f"cannot be compiled: the compiler failed ({cause})", "build it with another toolchain")
     if done.returncode == -signal.SIGABRT or "MemoryError" in said:
         raise ComponentError(
             f"takes more than {limits.mib} MiB of memory to compile",

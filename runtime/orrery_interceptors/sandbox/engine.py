@@ -32,7 +32,6 @@ _OFF = (
     "wasm_threads",
     "shared_memory",
     "wasm_memory64",
-    "wasm_multi_memory",
     "wasm_relaxed_simd",
     "wasm_exceptions",
     "wasm_function_references",
@@ -106,6 +105,9 @@ def make_config() -> wasmtime.Config:
     for setter in _OFF_IN_C:
         setter(config.ptr(), False)
     config.wasm_component_model = True
+    # For the adapters that the engine makes between components within one, as JavaScript guests have them. Each memory
+    # is counted (`binary`).
+    config.wasm_multi_memory = True
     config.wasm_relaxed_simd_deterministic = True
     config.cranelift_nan_canonicalization = True
     config.consume_fuel = True

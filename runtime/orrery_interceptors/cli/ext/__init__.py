@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-_COMMANDS = ("inspect", "test", "install", "list", "remove")
+_COMMANDS = ("new", "build", "inspect", "test", "install", "list", "remove")
 
 
 class _Commands(click.Group):
