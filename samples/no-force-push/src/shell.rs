@@ -4,6 +4,9 @@
 //! not: every command counts, whichever branch it stands in. What only a running shell knows, such as the value of a
 //! variable, is the character `UNKNOWN` in a word.
 
+mod braces;
+mod quoting;
+
 /// Stands in a word for what cannot be known without running the script.
 pub const UNKNOWN: char = '\u{0}';
 
@@ -174,7 +177,7 @@ impl Reader<'_> {
         if descriptor && matches!(self.peek(), Some('<' | '>')) {
             return;
         }
-        command.words.extend(expand_braces(&raw));
+        command.words.extend(braces::expand_braces(&raw));
     }
 
     fn redirection(&mut self, command: &mut Command) {
@@ -245,213 +248,6 @@ impl Reader<'_> {
         }
         self.script.nested.append(&mut reader.script.nested);
     }
-
-    fn word(&mut self) -> Raw {
-        let mut raw = Raw::new();
-        while let Some(char) = self.peek() {
-            match char {
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' => break,
-                '\r' if matches!(self.ahead(1), None | Some('\n')) => break,
-                _ => self.at += 1,
-            }
-            match char {
-                '\'' => self.single(&mut raw),
-                '"' => self.double(&mut raw),
-                '\\' => match self.next() {
-                    Some('\n') | None => {}
-                    Some(escaped) => raw.push((escaped, true)),
-                },
-                '$' => self.dollar(&mut raw, false),
-                '`' => {
-                    self.backticks();
-                    raw.push((UNKNOWN, false));
-                }
-                _ => raw.push((char, false)),
-            }
-        }
-        raw
-    }
-
-    fn single(&mut self, raw: &mut Raw) {
-        let start = raw.len();
-        while let Some(char) = self.next() {
-            if char == '\'' {
-                break;
-            }
-            raw.push((char, true));
-        }
-        if raw.len() == start {
-            raw.push((EMPTY, true));
-        }
-    }
-
-    fn double(&mut self, raw: &mut Raw) {
-        let start = raw.len();
-        while let Some(char) = self.next() {
-            match char {
-                '"' => break,
-                '\\' => match self.next() {
-                    Some('\n') | None => {}
-                    Some(escaped @ ('$' | '`' | '"' | '\\')) => raw.push((escaped, true)),
-                    Some(other) => raw.extend([('\\', true), (other, true)]),
-                },
-                '$' => self.dollar(raw, true),
-                '`' => {
-                    self.backticks();
-                    raw.push((UNKNOWN, true));
-                }
-                _ => raw.push((char, true)),
-            }
-        }
-        if raw.len() == start {
-            raw.push((EMPTY, true));
-        }
-    }
-
-    /// What follows a dollar sign.
-    fn dollar(&mut self, raw: &mut Raw, quoted: bool) {
-        match self.peek() {
-            Some('\'') if !quoted => {
-                self.at += 1;
-                self.ansi(raw);
-            }
-            Some('"') if !quoted => {
-                self.at += 1;
-                self.double(raw);
-            }
-            Some('(') => {
-                self.at += 1;
-                self.substitution();
-                raw.push((UNKNOWN, quoted));
-            }
-            Some('{') => {
-                self.at += 1;
-                self.parameter();
-                raw.push((UNKNOWN, quoted));
-            }
-            Some(char) if char == '_' || char.is_ascii_alphanumeric() || "@*#?-$!".contains(char) => {
-                self.at += 1;
-                if char == '_' || char.is_ascii_alphabetic() {
-                    while self.peek().is_some_and(|char| char == '_' || char.is_ascii_alphanumeric()) {
-                        self.at += 1;
-                    }
-                }
-                raw.push((UNKNOWN, quoted));
-            }
-            _ => raw.push(('$', quoted)),
-        }
-    }
-
-    /// `${…}`: what it is worth is not known, but what it runs is.
-    fn parameter(&mut self) {
-        let start = self.at;
-        let mut open = 1_usize;
-        while let Some(char) = self.next() {
-            match char {
-                '\\' => self.at += 1,
-                '{' => open += 1,
-                '}' => {
-                    open -= 1;
-                    if open == 0 {
-                        break;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let inner: String = self.chars[start..self.at.min(self.chars.len())].iter().collect();
-        if inner.contains("$(") || inner.contains('`') {
-            self.expanded(&inner);
-        }
-    }
-
-    /// The script in a substitution, from behind its parenthesis.
-    fn substitution(&mut self) {
-        if self.depth >= MAX_DEPTH {
-            self.at = self.chars.len();
-            return;
-        }
-        let mut inner = Reader {
-            chars: self.chars,
-            at: self.at,
-            script: Script::default(),
-            heredocs: Vec::new(),
-            depth: self.depth + 1,
-        };
-        inner.commands(true);
-        self.at = inner.at;
-        self.script.nested.push(inner.script);
-    }
-
-    fn backticks(&mut self) {
-        let mut inner = String::new();
-        while let Some(char) = self.next() {
-            match char {
-                '`' => break,
-                '\\' if matches!(self.peek(), Some('`' | '\\' | '$')) => inner.extend(self.next()),
-                _ => inner.push(char),
-            }
-        }
-        if self.depth < MAX_DEPTH {
-            let chars: Vec<char> = inner.chars().collect();
-            let mut reader = Reader {
-                chars: &chars,
-                at: 0,
-                script: Script::default(),
-                heredocs: Vec::new(),
-                depth: self.depth + 1,
-            };
-            reader.commands(false);
-            self.script.nested.push(reader.script);
-        }
-    }
-
-    /// `$'…'`: C's escapes.
-    fn ansi(&mut self, raw: &mut Raw) {
-        let start = raw.len();
-        while let Some(char) = self.next() {
-            match char {
-                '\'' => break,
-                '\\' => {
-                    let escaped = self.escape();
-                    raw.extend(escaped.map(|char| (char, true)));
-                }
-                _ => raw.push((char, true)),
-            }
-        }
-        if raw.len() == start {
-            raw.push((EMPTY, true));
-        }
-    }
-
-    fn escape(&mut self) -> Option<char> {
-        let digits = |reader: &mut Self, base: u32, most: usize| {
-            let start = reader.at;
-            while reader.at - start < most && reader.peek().is_some_and(|char| char.is_digit(base)) {
-                reader.at += 1;
-            }
-            let text: String = reader.chars[start..reader.at].iter().collect();
-            u32::from_str_radix(&text, base).ok().and_then(char::from_u32)
-        };
-        Some(match self.next()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'a' => '\u{7}',
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'v' => '\u{b}',
-            'e' | 'E' => '\u{1b}',
-            'x' => digits(self, 16, 2)?,
-            'u' => digits(self, 16, 4)?,
-            'U' => digits(self, 16, 8)?,
-            '0'..='7' => {
-                self.at -= 1;
-                digits(self, 8, 3)?
-            }
-            other => other,
-        })
-    }
 }
 
 /// Stands for an empty quotation, so that `""` is a word.
@@ -459,55 +255,4 @@ const EMPTY: char = '\u{1}';
 
 fn plain(raw: &[(char, bool)]) -> String {
     raw.iter().map(|(char, _)| *char).filter(|char| *char != EMPTY).collect()
-}
-
-/// The words that unquoted braces make: `{-f,origin}` is two.
-fn expand_braces(raw: &[(char, bool)]) -> Vec<String> {
-    expand(raw, 0).iter().map(|word| plain(word)).collect()
-}
-
-const MAX_WORDS: usize = 256;
-
-fn expand(raw: &[(char, bool)], depth: usize) -> Vec<Raw> {
-    let Some((open, close, commas)) = braces(raw) else { return vec![raw.to_vec()] };
-    if depth > 8 {
-        return vec![raw.to_vec()];
-    }
-    let mut words = Vec::new();
-    let mut start = open + 1;
-    for end in commas.into_iter().chain([close]) {
-        let mut word = raw[..open].to_vec();
-        word.extend_from_slice(&raw[start..end]);
-        word.extend_from_slice(&raw[close + 1..]);
-        words.extend(expand(&word, depth + 1));
-        start = end + 1;
-        if words.len() > MAX_WORDS {
-            break;
-        }
-    }
-    words
-}
-
-/// The first group of unquoted braces with a comma in it: where it opens, closes, and its own commas.
-fn braces(raw: &[(char, bool)]) -> Option<(usize, usize, Vec<usize>)> {
-    let at = |index: usize, char: char| raw[index] == (char, false);
-    for open in (0..raw.len()).filter(|index| at(*index, '{')) {
-        let (mut depth, mut commas) = (0_usize, Vec::new());
-        for index in open..raw.len() {
-            if at(index, '{') {
-                depth += 1;
-            } else if at(index, ',') && depth == 1 {
-                commas.push(index);
-            } else if at(index, '}') {
-                depth -= 1;
-                if depth == 0 {
-                    if commas.is_empty() {
-                        break;
-                    }
-                    return Some((open, index, commas));
-                }
-            }
-        }
-    }
-    None
 }
